@@ -113,10 +113,9 @@ bool instrument_is_instrumented(struct slice text);
  * not instrumented or its table cannot be found. `table` has `bytes` NULL then. */
 bool instrument_find_table(struct slice text, struct slice *table);
 
-/* Takes all insertions out again, the visible spy_save calls of --spy too. Works on files that
- * were edited after they were instrumented. A text without insertions comes back as it is.
- * `is_exact` tells whether the result's hash is the one that the text carries (true where it
- * carries none). */
+/* Removes all insertions, the visible spy_save calls of --spy too. Works on files that were edited
+ * after they were instrumented. A text without insertions is returned unchanged. `is_exact`:
+ * whether the result's hash is the one that the text carries (true where it carries none). */
 bool instrument_strip(struct slice text,
                       const char *path,
                       struct buffer *original,

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What came of one item. */
+/* The outcome of one item. */
 struct outcome {
     struct buffer out;      /* owned; for standard output */
     struct buffer messages; /* owned; for standard error */
@@ -41,7 +41,7 @@ struct worker {
 void worker_init(struct worker *worker, const struct options *options);
 void worker_release(struct worker *worker);
 
-/* Whatever goes wrong is in the outcome: a message, and the exit code that follows. */
+/* Each failure is in the outcome: a message, and the exit code that follows. */
 void worker_run(struct worker *worker,
                 const struct item *item,
                 struct outcome *outcome);

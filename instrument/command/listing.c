@@ -1,4 +1,4 @@
-/* The sites of a file, told to people and to programs. */
+/* The sites of a file as a listing, for people and as JSON. */
 #include "instrument/command/listing.h"
 
 #include "runtime/base/utf8.h"

@@ -1,4 +1,4 @@
-/* The sites of a file, told to people and to programs. */
+/* The sites of a file as a listing, for people and as JSON. */
 #ifndef MONITORCH_INSTRUMENT_COMMAND_LISTING_H
 #define MONITORCH_INSTRUMENT_COMMAND_LISTING_H
 

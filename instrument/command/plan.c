@@ -1,4 +1,4 @@
-/* Which files are worked on, and where each output goes. */
+/* The plan: the input files, and the output of each. */
 #include "instrument/command/plan.h"
 
 #include "runtime/base/arena.h"

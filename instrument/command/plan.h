@@ -1,4 +1,4 @@
-/* Which files are worked on, and where each output goes. */
+/* The plan: the input files, and the output of each. */
 #ifndef MONITORCH_INSTRUMENT_COMMAND_PLAN_H
 #define MONITORCH_INSTRUMENT_COMMAND_PLAN_H
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands before what, where several insertions meet at one offset. */
+/* The order of insertions at one offset. */
 enum edit_rank {
     EDIT_CLOSE,  /* ends a wrapped expression; inner ones first */
     EDIT_BASE,   /* begins an inserted base of a class */
@@ -31,7 +31,8 @@ struct edits {
     size_t capacity;
     struct buffer text; /* owned; all inserted texts */
     bool has_failed;    /* memory ran out: checked once, by edits_sort */
-    bool is_too_large; /* over INSTRUMENT_INSERTED_LIMIT: what came after was dropped */
+    bool
+        is_too_large; /* over INSTRUMENT_INSERTED_LIMIT: later insertions were dropped */
 };
 
 void edits_init(struct edits *edits);

@@ -1,4 +1,4 @@
-/* The texts that are inserted. What is written here is what strip.c looks for. */
+/* The texts that are inserted. strip.c recognises these forms. */
 #ifndef MONITORCH_INSTRUMENT_OUTPUT_FORMS_H
 #define MONITORCH_INSTRUMENT_OUTPUT_FORMS_H
 
@@ -23,7 +23,7 @@ struct record {
     uint32_t argument_count;
 };
 
-/* The start of what every instrumented file holds; both quotes can be told from a person's. */
+/* The start of what every instrumented file holds; both quotes differ from a person's. */
 #define FORM_IMPORT "__import__('monitorch' or '"
 #define FORM_IMPORT_HELP                                                               \
     "this file was instrumented: install monitorch, or remove the inserted calls "     \

@@ -18,7 +18,7 @@
 struct site_draft {
     enum site_kind kind;
     uint32_t function;
-    uint32_t node; /* the statement or expression where it stands */
+    uint32_t node; /* the site's statement or expression */
     uint32_t arm;
     bool repeats;
     bool has_condition;
@@ -46,7 +46,7 @@ struct sites {
     struct function_draft *functions; /* owned until sites_release */
     size_t function_capacity;
     uint32_t function_count;
-    struct number_map key_counts; /* how often a key was met, by its hash */
+    struct number_map key_counts; /* how many sites have a key, by its hash */
     bool has_failed;
 };
 

@@ -1,6 +1,6 @@
-/* Takes insertions out of a text again, by their looks: the hook's name is no word of the
- * original, so nothing else can look like them. Brackets that were added are found as the
- * partners of what stands beside them. */
+/* Removes insertions from a text, by their form: the hook's name is no word of the original, so no
+ * other text has their form. Brackets that were added are found as the partners of what stands
+ * beside them. */
 #ifndef MONITORCH_INSTRUMENT_OUTPUT_STRIP_H
 #define MONITORCH_INSTRUMENT_OUTPUT_STRIP_H
 
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* The name that stands for `_mt` in an instrumented text; empty where it is not one. */
+/* The name of `_mt` in an instrumented text; empty where it is not one. */
 struct slice strip_find_hook(struct slice text);
 
 /* The table text in an instrumented text, borrowed from it; false where there is none. */

@@ -37,7 +37,7 @@ struct place {
     bool is_selected;   /* the function as a whole, or everything */
     bool is_names_only; /* no temporaries: it can list its local variables */
     struct slice self;  /* a method's first parameter; empty elsewhere */
-    /* Records that the next statement takes; borrowed, or NULL. */
+    /* Records for the next statement; borrowed, or NULL. */
     struct pending *later;
     /* Sites and spy calls in it, nested functions not counted. */
     uint32_t emitted_count;
@@ -238,7 +238,7 @@ bool is_dunder_assignment(const struct rewriter *rewriter, uint32_t statement);
 /* Whether something in a statement or clause could not be read, outside its blocks. */
 bool is_damaged(const struct rewriter *rewriter, uint32_t statement);
 
-/* Whether some statement of the block can carry a record that stands before it. */
+/* Whether some statement of the block can carry a record in front of it. */
 bool block_can_carry(const struct rewriter *rewriter, uint32_t block);
 
 /* The whole file. */
@@ -246,7 +246,7 @@ void rewrite_module(struct rewriter *rewriter);
 
 bool is_definition(enum kind kind);
 
-/* Whether the statement is a string alone, which Python takes as documentation. */
+/* Whether the statement is a string alone, which is documentation to Python. */
 bool is_docstring(const struct rewriter *rewriter, uint32_t statement);
 
 /* bootstrap.c */

@@ -20,9 +20,9 @@ size_t lexer_word_end(struct slice text, size_t at);
  * word begins no string. */
 size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote);
 
-/* The offset after the string whose first quote is at `at`. `is_format`: braces hold
- * expressions; `is_raw`: backslashes stand for themselves. A string that does not end stops
- * at its line's end, or at the text's where it has three quotes. */
+/* The offset after the string whose first quote is at `at`. `is_format`: braces hold expressions;
+ * `is_raw`: backslashes are literal. A string that does not end stops at its line's end, or at the
+ * text's where it has three quotes. */
 size_t lexer_string_end(struct slice text, size_t at, bool is_format, bool is_raw);
 
 /* A word in an expression inside a format string: `text` from `start` to `end`. */

@@ -1,15 +1,16 @@
 /* Depth: the functions and statements that are nested too deep to carry insertions.
  *
- * CPython refuses text that is nested deeper than it has stack for, and insertions nest what they
- * stand around: `return e` becomes `return (_mt_v := (e)) is not …`. Three limits are counted along
- * each path from the module to a node, insertions included:
+ * CPython refuses text that is nested deeper than it has stack for, and insertions add nesting:
+ * `return e` becomes `return (_mt_v := (e)) is not …`. Three limits are counted along each path
+ * from the module to a node, insertions included:
  *
  * - levels of the syntax tree. Up to 3.12 the symbol table and the code generator stop at about
  *   2,980, less three for each Python frame that is open: an import inside imports has hundreds;
  * - brackets: the tokenizer stops at 200;
- * - rules of the parser, which stops at 6,000. A bracket takes up to 30, a block 8, others 2.
+ * - rules of the parser, which stops at 6,000. A bracket needs up to 30, a block 8, others 2.
  *
- * The counts are upper bounds, so what passes here compiles. docs/internals/compiler.md has the table. */
+ * The counts are upper bounds, so what passes here compiles. docs/internals/compiler.md has the
+ * table. */
 #ifndef MONITORCH_INSTRUMENT_TREE_DEPTH_H
 #define MONITORCH_INSTRUMENT_TREE_DEPTH_H
 
@@ -42,8 +43,8 @@ bool depth_read(struct depth *depth,
 /* The first node between two that is too deep, or 0. */
 uint32_t depth_find_any(const struct depth *depth, uint32_t first, uint32_t end);
 
-/* The first node between two that is too deep and in the own code of `function` (0: of the module), or
- * 0. */
+/* The first node between two that is too deep and in the own code of `function` (0: of the module),
+ * or 0. */
 uint32_t
 depth_find(const struct depth *depth, uint32_t function, uint32_t first, uint32_t end);
 

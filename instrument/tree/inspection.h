@@ -1,6 +1,6 @@
 /* Inspection: the functions that can list their own local variables, or run code from a string
- * among them. Such a function names `locals`, `vars`, `dir`, `eval` or `exec`, or another name
- * that the file gives one of these. No temporary of ours may stand among its variables. */
+ * among them. Such a function names `locals`, `vars`, `dir`, `eval` or `exec`, or another name that
+ * the file gives one of these. None of our temporaries may be among its variables. */
 #ifndef MONITORCH_INSTRUMENT_TREE_INSPECTION_H
 #define MONITORCH_INSTRUMENT_TREE_INSPECTION_H
 

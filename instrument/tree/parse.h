@@ -21,7 +21,7 @@ struct region {
     size_t left;
     /* Borrowed from chunks; linked through their bytes. */
     void *free_blocks[REGION_CLASSES];
-    jmp_buf out_of_memory; /* where a failing allocation goes */
+    jmp_buf out_of_memory; /* the target of the longjmp after a failed allocation */
 };
 
 struct node_list {

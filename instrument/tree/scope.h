@@ -1,6 +1,6 @@
-/* Which names a function binds, and which site bound each of them last, as far as that is
- * certain at the statement being looked at. The rewriter walks statements in order and tells
- * the scope of bindings, forks and joins. */
+/* Which names a function binds, and which site bound each of them last, as far as that is certain
+ * at the present statement. The rewriter visits statements in order and reports bindings, forks and
+ * joins to the scope. */
 #ifndef MONITORCH_INSTRUMENT_TREE_SCOPE_H
 #define MONITORCH_INSTRUMENT_TREE_SCOPE_H
 
@@ -14,8 +14,8 @@
 /* A local name that has no value yet: reading it raises, so it can be left out of joins. */
 #define SCOPE_UNBOUND (SITE_NONE - 1)
 
-/* Scopes that bind more names than this are not followed: nothing is certain in them. Each
- * branch takes a copy of the bindings, and a file of data may have very many of both. */
+/* Scopes that bind more names than this are not followed: nothing is certain in them. Each branch
+ * copies the bindings, and a file of data may have very many of both. */
 #define SCOPE_FOLLOWED_LIMIT 256
 
 enum scope_kind { SCOPE_MODULE, SCOPE_CLASS, SCOPE_FUNCTION };
@@ -37,7 +37,7 @@ struct scope {
     bool is_reachable; /* false after return, raise, break and continue */
 };
 
-/* Bindings at one point, to come back to. */
+/* The bindings at one point, to be restored. */
 struct scope_state {
     uint32_t *bindings; /* borrowed from the arena; NULL where memory ran out */
     bool is_reachable;
@@ -56,7 +56,7 @@ bool scope_open(struct scope *scope,
 /* `name` was bound by `site`, or by something that is no site (SITE_NONE). */
 void scope_bind(struct scope *scope, uint32_t name, uint32_t site);
 
-/* Where a read of `name` here goes to. */
+/* The scope that a read of `name` here refers to. */
 enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site);
 
 /* Whether the function around the statement, or a function around that, binds the name. */

@@ -1,4 +1,4 @@
-/* Numbers in memory, described: what statistics, hash and sample are taken of. */
+/* Numbers in memory, described: the input of statistics, hash and sample. */
 #ifndef MONITORCH_ARRAY_ARRAY_H
 #define MONITORCH_ARRAY_ARRAY_H
 

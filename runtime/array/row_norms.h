@@ -13,9 +13,9 @@ struct row_norms {
     void *bytes; /* owned: the norms */
 };
 
-/* False where memory ran out. Sums are taken in double; the norms are of the array's dtype, of
- * its parts' where it is complex, and float32 where it is none of 16 bits or more. The array's
- * values must be numbers. `norms` may not move. */
+/* False where memory ran out. Sums are doubles; the norms are of the array's dtype, of its parts'
+ * where it is complex, and float32 where it is none of 16 bits or more. The array's values must be
+ * numbers. `norms` may not move. */
 bool row_norms_init(struct row_norms *norms, const struct array *array);
 void row_norms_release(struct row_norms *norms);
 

@@ -13,7 +13,7 @@
 #define SAMPLE_VECTOR_MAX 1023
 #define SAMPLE_MATRIX_MAX 32
 #define SAMPLE_SLICES_MAX 64
-/* With any limit: arrays of no more elements than SAMPLE_WHOLE_MAX are taken whole, but for those
+/* With any limit: arrays of no more elements than SAMPLE_WHOLE_MAX are sampled whole, except those
  * of more than four dimensions where a leading one is longer than 1. */
 #define SAMPLE_WHOLE     0x40000000u
 #define SAMPLE_WHOLE_MAX 25
@@ -30,11 +30,11 @@ struct sample_grid {
 };
 
 /* Which indices are in the sample: a function of shape and limit alone, so that a trace need not
- * say it. The limit is a number of values, or what sample_tables made; with SAMPLE_WHOLE or not. Of a number: one dimension
- * has at most so many columns; two are a matrix of at most floor(sqrt(limit)) a side, and room
- * that a short side leaves goes to the other; three and four are such matrices of the last two
- * dimensions, at most 4 a side, as many as the limit leaves. More dimensions: the leading ones
- * stand at their middle (n / 2). */
+ * say it. The limit is a number of values, or what sample_tables made; with SAMPLE_WHOLE or not. Of
+ * a number: one dimension has at most so many columns; two are a matrix of at most
+ * floor(sqrt(limit)) a side, and what a short side leaves is used for the other; three and four are
+ * such matrices of the last two dimensions, at most 4 a side, as many as the limit leaves. More
+ * dimensions: the leading ones are at their middle (n / 2). */
 void sample_grid_init(struct sample_grid *grid,
                       const int64_t *shape,
                       uint32_t dimension_count,

@@ -1,8 +1,8 @@
-/* Memory that was allocated and not written yet, as torch.empty gives it. What it holds is no value:
- * nothing is measured of it. That it was written since is known by its content, which is compared
- * with what the memory held at first, in up to a few hundred elements.
+/* Memory that was allocated and not written yet, as torch.empty gives it. What it holds is no
+ * value: nothing is measured of it. That it was written since is known by its content, which is
+ * compared with what the memory held at first, in up to a few hundred elements.
  *
- * An element that has kept its bits is taken for unwritten. That is wrong where it was written with
+ * An element that has kept its bits counts as unwritten. That is wrong where it was written with
  * the same bits, so zeros, which fresh pages hold, and elements of one byte are no evidence. */
 #ifndef MONITORCH_ARRAY_UNINITIALISED_H
 #define MONITORCH_ARRAY_UNINITIALISED_H

@@ -1,4 +1,4 @@
-/* One error, told where it is known: `path:line:column: what is wrong, what was wanted`. */
+/* One error, written where it is known: `path:line:column: what is wrong, what was wanted`. */
 #include "runtime/base/error.h"
 
 #include "runtime/base/utf8.h"

@@ -1,4 +1,4 @@
-/* One error, told where it is known: `path:line:column: what is wrong, what was wanted`. */
+/* One error, written where it is known: `path:line:column: what is wrong, what was wanted`. */
 #ifndef MONITORCH_BASE_ERROR_H
 #define MONITORCH_BASE_ERROR_H
 

@@ -1,5 +1,5 @@
-/* JSON read piece by piece, strictly as RFC 8259 has it. The text is not trusted. After a
- * failure every function says false; json_reader_finish tells whether there was one. */
+/* JSON read piece by piece, strictly as RFC 8259 has it. The text is not trusted. After a failure
+ * every function says false; json_reader_finish returns whether there was one. */
 #ifndef MONITORCH_BASE_JSON_READ_H
 #define MONITORCH_BASE_JSON_READ_H
 

@@ -28,9 +28,10 @@ bool memory_grow_zeroed(void **items,
 /* Of a processor's caches, in bytes: nothing but speed depends on it. */
 #define MEMORY_LINE_SIZE 64
 
-/* Copies what is not looked at soon: where the processor can, past its caches, which keep what they
- * have. The two must not overlap. Another thread sees the copy once it has taken a lock that this one
- * has released since (such an instruction orders these stores too), as with the GIL. */
+/* Copies data that is not read again soon: where the processor can, past its caches, which keep
+ * what they have. The two must not overlap. Another thread sees the copy once it has acquired a
+ * lock that this one released since (such an instruction orders these stores too), as with the GIL.
+ * */
 void memory_copy_away(void *to, const void *from, size_t size);
 
 /* Tests: the `countdown`-th allocation from now on fails, and each after it too where

@@ -1,4 +1,4 @@
-/* Numbers by keys: a hash table. What goes by such a number stands in a list of the caller's. */
+/* Numbers by keys: a hash table. The items with these numbers are in a list of the caller's. */
 #ifndef MONITORCH_BASE_NUMBER_MAP_H
 #define MONITORCH_BASE_NUMBER_MAP_H
 
@@ -33,8 +33,8 @@ static inline uint64_t number_map_key(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Where the key is but a hash of the item in the list, several may go by one: number_map_add lets
- * those that the key has stay, and a search goes over all of them. Nothing may be added in between.
+/* Where the key is but a hash of the item in the list, several may go by one: number_map_add keeps
+ * those that the key has, and a search visits all of them. Nothing may be added in between.
  *
  *     struct number_map_search search = number_map_search(&list->map, hash_64(name));
  *

@@ -38,7 +38,7 @@ static inline bool slice_starts(struct slice text, struct slice prefix)
            slice_equal((struct slice){text.bytes, prefix.size}, prefix);
 }
 
-/* What stands behind the last separator; all of it where there is none. */
+/* The part behind the last separator; all of it where there is none. */
 static inline struct slice slice_last_part(struct slice text, char separator)
 {
     size_t start = text.size;
@@ -81,8 +81,8 @@ static inline struct slice slice_put(char **at, struct slice text)
     return copy;
 }
 
-/* The offset of the first place where `part` stands at or after `start`, or `text.size`
- * where there is none. */
+/* The offset of the first occurrence of `part` at or after `start`, or `text.size` where there is
+ * none. */
 size_t slice_find(struct slice text, struct slice part, size_t start);
 
 /* Whether the whole of `text` matches a glob: `*` any run (dots too), `?` one byte,
@@ -90,8 +90,8 @@ size_t slice_find(struct slice text, struct slice part, size_t start);
  * the brackets themselves matches too: `out[0]` is matched by `out[0]` and by `out[*]`. */
 bool slice_match(struct slice text, struct slice glob);
 
-/* Whether a glob matches a name, or the name with the path inside its value: `out` and `[0]`. A name
- * with its path is cut to 512 bytes. */
+/* Whether a glob matches a name, or the name with the path inside its value: `out` and `[0]`. A
+ * name with its path is cut to 512 bytes. */
 bool slice_match_inside(struct slice name, struct slice path, struct slice glob);
 
 /* The same for globs of other items than these, but for `*`. An item matches one byte: it says

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether what stands at that place of the list comes before the number. */
+/* Whether the item at that place of the list is less than the number. */
 typedef bool (*sorted_is_before)(const void *list, size_t place, uint64_t number);
 
-/* The first place that does not come before the number; `count` where all do. Here, so that what
+/* The first place whose item is not less than the number; `count` where all do. Here, so that what
  * compares is inlined too. */
 static inline size_t sorted_place(const void *list,
                                   size_t count,

@@ -18,14 +18,14 @@ struct saved_entry {
     enum saved_format format;
     struct slice file_name; /* in the folder */
     size_t index;           /* in its file */
-    /* Where the packed, contiguous values stand in the file, for readers that map it; 0 size
-     * where they are not in one piece. */
+    /* The place of the packed, contiguous values in the file, for readers that map it; 0 size where
+     * they are not in one piece. */
     uint64_t offset;
     uint64_t size;
 };
 
-/* `path`: a folder, or one such file. The entries are in the order in which they were saved, as
- * far as that is known, else by name. A file that cannot be read is left out and told by
+/* `path`: a folder, or one such file. The entries are in the order in which they were saved, as far
+ * as that is known, else by name. A file that cannot be read is left out and reported by
  * saved_folder_damage. Fails where the folder cannot be read. */
 struct saved_folder *saved_folder_open(const char *path, struct error *error);
 void saved_folder_close(struct saved_folder *folder); /* may be NULL */

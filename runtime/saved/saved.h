@@ -1,5 +1,5 @@
 /* Tensors saved one by one: what each is known by, and the names of its files. Knows nothing of
- * Python. docs/reference/spy.md tells what stands in a folder of them. */
+ * Python. docs/reference/spy.md describes a folder of them. */
 #ifndef MONITORCH_SAVED_SAVED_H
 #define MONITORCH_SAVED_SAVED_H
 
@@ -20,7 +20,7 @@ struct saved_key {
     uint64_t call;     /* as which time of that full name, from 0 */
 };
 
-/* The order of a tensor whose file does not tell it. */
+/* The order of a tensor whose file does not have it. */
 #define SAVED_ORDER_UNKNOWN UINT64_MAX
 
 struct saved_tensor {
@@ -41,10 +41,9 @@ void saved_key_add_full_name(const struct saved_key *key, struct buffer *text);
  * ends with `~` and 16 hex digits of its hash. */
 void saved_add_file_stem(struct slice full_name, struct buffer *text);
 
-/* The key as a line of JSON for people and for readers, without what the array says:
- * {"prefix": "step0", "module": "encoder.attn", "name": "q", "call": 0, "order": 12, "file": …,
- * "line": …, "function": …}. It stands in each .pt file and, for all tensors, in a safetensors
- * file's metadata. */
+/* The key as a line of JSON for people and for readers, without what the array says: {"prefix":
+ * "step0", "module": "encoder.attn", "name": "q", "call": 0, "order": 12, "file": …, "line": …,
+ * "function": …}. It is in each .pt file and, for all tensors, in a safetensors file's metadata. */
 void saved_add_json(const struct saved_tensor *tensor, struct buffer *text);
 
 struct arena;
@@ -55,14 +54,14 @@ bool saved_tensor_copy(struct saved_tensor *copy,
                        struct arena *arena);
 
 /* Reads such a line, which is not trusted; texts are copied to `arena`, `array` stays. What the
- * line does not tell is empty, 0, or SAVED_ORDER_UNKNOWN. False: it is none, or no memory. */
+ * line does not have is empty, 0, or SAVED_ORDER_UNKNOWN. False: it is none, or no memory. */
 bool saved_read_json(struct saved_tensor *tensor,
                      struct slice text,
                      struct arena *arena);
 
-/* What a file's name tells, for files without such a line: `a.b.q.call3.pt` is call 3 of the
- * name q; what stands in front is all taken for the module's path. Without `.callN` it is call 0.
- * False: out of memory. */
+/* The description from a file's name, for files without such a line: `a.b.q.call3.pt` is call 3 of
+ * the name q; all that is in front is the module's path. Without `.callN` it is call 0. False: out
+ * of memory. */
 bool saved_read_file_name(struct saved_tensor *tensor,
                           struct slice file_name,
                           struct arena *arena);

@@ -1,5 +1,5 @@
 /* The tensors whose whole values are in a trace: those that a saver wrote, and those that a
- * recording was told to keep. */
+ * recording had to keep. */
 #ifndef MONITORCH_SAVED_TRACE_H
 #define MONITORCH_SAVED_TRACE_H
 

@@ -1,8 +1,8 @@
 /* Writes tensors that are saved one by one into a trace, with their whole values. Views show it
  * like any other: each tensor is the event of a `spy` site where the program saved it, in a call of
  * that function; the calls of one context lie in a call that has the context's prefix as its name.
- * What the tensor was saved as stands behind it, see LOG_NOTE_SAVED. What was added is in the file
- * also where the process is killed then. Callers hold a lock: one thread at a time. */
+ * The note behind it has what the tensor was saved as, see LOG_NOTE_SAVED. What was added is in the
+ * file also where the process is killed then. Callers hold a lock: one thread at a time. */
 #ifndef MONITORCH_SAVED_TRACE_WRITER_H
 #define MONITORCH_SAVED_TRACE_WRITER_H
 
@@ -25,9 +25,9 @@ struct saved_trace_thread {
 /* Replaces a file of that name. */
 struct saved_trace_writer *saved_trace_writer_new(const char *path,
                                                   struct error *error);
-/* `array` is what is told of the tensor; its statistics are computed here, and its hash. The
- * address `object` tells tensors apart. False where the file cannot take it: what was added before
- * stays. */
+/* `array` describes the tensor; its statistics are computed here, and its hash. The address
+ * `object` identifies the tensor. False where the file cannot hold it: what was added before stays.
+ * */
 bool saved_trace_writer_add(struct saved_trace_writer *writer,
                             const struct saved_trace_thread *thread,
                             const struct saved_tensor *saved,

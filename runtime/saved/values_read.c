@@ -1,4 +1,4 @@
-/* Values read from where they stand in a file. */
+/* Values read from their place in a file. */
 #include "runtime/saved/values_read.h"
 
 #include "runtime/base/file/mapping.h"

@@ -1,4 +1,4 @@
-/* Values read from where they stand in a file. */
+/* Values read from their place in a file. */
 #ifndef MONITORCH_SAVED_VALUES_READ_H
 #define MONITORCH_SAVED_VALUES_READ_H
 

@@ -12,7 +12,7 @@
  *   source    = name ["-" back | "+" ahead]
  *             | "-" back ["." write]              the name that the site wrote: its first
  *                                                 one, or that with this number, from 0
- *   name      = text | number | "!"               number: a text that stood before; !: empty
+ *   name      = text | number | "!"               number: an earlier text; !: empty
  *
  *   value     = term ("@" number step* ["!"])*   the writes, by number, that are a part of it;
  *                                                 !: the value was put into what was written
@@ -41,8 +41,8 @@
  * left out of a site where it is 0; `column` and `function` are left out where they are those
  * of the site before; `ordinal` and `arm` where they are 0. `back` and `ahead` count sites.
  * Texts of names keep their letters, also those outside ASCII; every other byte that could
- * trouble a string literal or a separator is written %XX, and so is a digit that comes first.
- * Each text of NUMBERED_SIZE_MIN to NUMBERED_SIZE_MAX bytes in a site takes the next number,
+ * trouble a string literal or a separator is written %XX, and so is a first digit.
+ * Each text of NUMBERED_SIZE_MIN to NUMBERED_SIZE_MAX bytes in a site gets the next number,
  * counted from 0. */
 #ifndef MONITORCH_SITE_FORMAT_H
 #define MONITORCH_SITE_FORMAT_H
@@ -55,8 +55,8 @@
 /* Its tables have no terms. */
 #define TABLE_VERSION_BEFORE "1"
 
-/* The longest run of bytes that a function's name takes from the one before, and the longest
- * name that can be told by its number: a small text must not describe very much. */
+/* The longest run of bytes that a function's name shares with the one before, and the longest name
+ * that can be written as its number: a small text must not describe very much. */
 #define SHARED_LIMIT      99
 #define NUMBERED_SIZE_MAX 99
 #define NUMBERED_SIZE_MIN 2

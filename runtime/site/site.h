@@ -54,8 +54,8 @@ struct site {
     uint32_t function; /* index into functions; 0 is the module */
     /* Among the function's sites of equal kind and name, selected or not. */
     uint32_t ordinal;
-    uint32_t arm; /* BRANCH: which arm of its statement, from 0 */
-    bool repeats; /* stands in a while header: seen again on each turn of that loop */
+    uint32_t arm;       /* BRANCH: which arm of its statement, from 0 */
+    bool repeats;       /* is in a while header: seen again on each turn of that loop */
     bool has_condition; /* BRANCH: condition holds a hash of the condition's text */
     uint32_t condition;
     struct site_write *writes; /* borrowed from the table's arena */
@@ -94,8 +94,8 @@ void site_add_key(const struct site_table *table,
 /* Whether every index in the table is one of its functions and sites, for asserts. */
 bool site_table_is_sound(const struct site_table *table);
 
-/* Appends the table as text without quotes, backslashes or line ends: it can stand inside
- * any Python string literal. */
+/* Appends the table as text without quotes, backslashes or line ends: it fits into any Python
+ * string literal. */
 void site_table_write(const struct site_table *table, struct buffer *text);
 
 /* Reads such a text, which may be damaged or hostile. Everything in the table is borrowed

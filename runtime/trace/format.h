@@ -4,11 +4,11 @@
  *   chunk   = chunk header, record*, zeros up to its size
  *   record  = record head, body, zeros up to a multiple of 8
  *
- * A chunk holds definitions (what records refer to by number: never dropped) or the stream
- * (events, calls, notes: in ring mode the oldest chunk is used again). A record is written into
- * zeros, body first, and its head is stored last and at once, so a reader meets either a whole
- * record or a size of 0, whatever happens to the writer. A definition is in the file before the
- * first record that refers to it. docs/internals/trace.md tells it to those who write a reader. */
+ * A chunk holds definitions (what records refer to by number: never dropped) or the stream (events,
+ * calls, notes: in ring mode the oldest chunk is used again). A record is written into zeros, body
+ * first, and its head is stored last and at once, so a reader finds either a whole record or a size
+ * of 0, whatever happens to the writer. A definition is in the file before the first record that
+ * refers to it. docs/internals/trace.md describes it for authors of readers. */
 #ifndef MONITORCH_TRACE_FORMAT_H
 #define MONITORCH_TRACE_FORMAT_H
 
@@ -88,7 +88,7 @@ enum log_kind {
     LOG_EVENT,     /* a site was visited: one record for each value */
     LOG_DATA,      /* a piece of the whole values of the event before */
     LOG_NOTE,      /* something that a reader of the trace should know, in words */
-    LOG_TRACKED,   /* the call told before is tracked: somebody reads along */
+    LOG_TRACKED,   /* the call before is tracked: somebody reads along */
     LOG_STEP, /* a backward or another call that gives gradients or parameters new values */
     LOG_GRADIENT, /* the gradient of an event's value */
     LOG_BIRTH,    /* the first gradient of a backward that is not finite */
@@ -198,7 +198,7 @@ struct log_thread {
     uint64_t native; /* the system's id */
 };
 
-/* Told again, a setting's newer value holds. */
+/* Of a setting's values the newest holds. */
 struct log_setting_record {
     struct log_record record;
     uint32_t name;  /* text: "seed" */
@@ -206,7 +206,7 @@ struct log_setting_record {
 };
 
 enum log_call_flag {
-    LOG_CALL_JOINED = 1,    /* recording met it in its middle */
+    LOG_CALL_JOINED = 1,    /* recording began in its middle */
     LOG_CALL_GENERATOR = 2, /* may be left and entered again */
     LOG_CALL_AGAIN = 4,     /* told again: a ring may have dropped the first record */
 };
@@ -237,7 +237,7 @@ struct log_end {
     uint32_t error; /* LEFT: text: the type of the exception, where it was seen; or 0 */
 };
 
-/* Follows its LOG_CALL, each time that is told. */
+/* Follows its LOG_CALL, each time that is written. */
 struct log_tracked {
     struct log_record record;
     uint64_t time; /* when the call began */
@@ -306,8 +306,8 @@ struct log_object {
     uint64_t object; /* its address */
 };
 
-/* After struct log_event where the kind is TENSOR. Addresses tell what is the same thing
- * within one run; they are not compared between runs. */
+/* After struct log_event where the kind is TENSOR. Equal addresses are the same thing within one
+ * run; they are not compared between runs. */
 struct log_tensor {
     uint64_t object; /* address of the Python object */
     uint64_t data;   /* address of the first element; 0: not known */
@@ -338,8 +338,8 @@ enum log_gradient_tag {
 };
 
 /* Time and thread are the gradient's own; site, call, visit, `write` and `path` are those of the
- * value. The part of a tensor follows as in an event: there `origin` is 1 + the number of the value's
- * event. A gradient has no number of its own. */
+ * value. The part of a tensor follows as in an event: there `origin` is 1 + the number of the
+ * value's event. A gradient has no number of its own. */
 struct log_gradient {
     struct log_event
         event;     /* record.tag: enum log_gradient_tag; mark: 0; `difference`: 0 */
@@ -351,7 +351,7 @@ enum log_step_tag {
     LOG_STEP_BACKWARD = 1,
 };
 
-/* Stands before the first record that names it. */
+/* Is before the first record that names it. */
 struct log_step {
     struct log_record record; /* tag: enum log_step_tag */
     uint64_t time;
@@ -387,7 +387,7 @@ struct log_birth_source {
 enum log_data_flag {
     LOG_DATA_ONCE =
         1, /* of an expanded array: the values with lengths of 1 along dimensions of
-                          stride 0, which stand in its form */
+                          stride 0, which are in its form */
 };
 
 struct log_data {

@@ -1,5 +1,5 @@
-/* Statistics that come after their event was written: a device computes them meanwhile. The event
- * leaves room for them, its flags say that there are none yet; both are filled in where the
+/* Statistics that are ready after their event was written: a device computes them meanwhile. The
+ * event leaves room for them, its flags say that there are none yet; both are filled in where the
  * record lies, as long as its chunk is open. */
 #ifndef MONITORCH_TRACE_LATE_H
 #define MONITORCH_TRACE_LATE_H

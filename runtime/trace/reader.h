@@ -165,7 +165,7 @@ struct log_birth_source_view log_birth_source_read(const struct log_reader *read
 /* Starts again from the beginning. */
 void log_reader_rewind(struct log_reader *reader);
 
-/* A place in the stream: where log_reader_next goes on. */
+/* A place in the stream: where log_reader_next continues. */
 struct log_place {
     size_t chunk;
     size_t position;
@@ -173,11 +173,11 @@ struct log_place {
     bool is_counting;
 };
 struct log_place log_reader_place(const struct log_reader *reader);
-/* Goes to a place that the reader was at before. Costs nothing within a chunk (1 MiB), else
- * the loading of one. */
+/* Returns the reader to an earlier place. Costs nothing within a chunk (1 MiB), else the loading of
+ * one. */
 void log_reader_go(struct log_reader *reader, struct log_place place);
-/* The next event will be the one of that number, or the first that is there after it. What
- * stands before it in its chunk, calls too, is passed over. */
+/* The next event will be the one of that number, or the first that is there after it. Items before
+ * it in its chunk, calls too, are skipped. */
 void log_reader_go_to_event(struct log_reader *reader, uint64_t number);
 
 const struct log_header *log_reader_header(const struct log_reader *reader);
@@ -187,13 +187,13 @@ uint32_t log_reader_module_count(const struct log_reader *reader);
 /* NULL from the count on. */
 const struct log_module *log_reader_module(const struct log_reader *reader,
                                            uint32_t number);
-/* From now on the module's table tells this path, which is borrowed. */
+/* From now on the module's table has this path, which is borrowed. */
 void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice path);
 /* "" where there is no such thread. */
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread);
 
-/* What the run was made with: "python.version", "seed" … (docs/reference/rerun.md). In the order in which
- * they were first told; complete after the stream was read to its end. */
+/* What the run was made with: "python.version", "seed" … (docs/reference/rerun.md). In the order of
+ * their first records; complete after the stream was read to its end. */
 struct log_setting {
     struct slice name;
     struct slice value;
@@ -203,8 +203,8 @@ size_t log_reader_setting_count(const struct log_reader *reader);
 const struct log_setting *log_reader_setting(const struct log_reader *reader,
                                              size_t index);
 
-/* Visits of a site that the recording left out, because it had never held a tensor. Complete after the
- * stream was read to its end. */
+/* Visits of a site that the recording left out, because it had never held a tensor. Complete after
+ * the stream was read to its end. */
 struct log_left_out_view {
     uint32_t site;  /* of the trace */
     uint64_t event; /* the first event after the first visit that was left out */

@@ -1,5 +1,5 @@
-/* What the parts of the trace's reader share: reader.c (opening, asking, the stream), index.c (where
- * chunks are), definitions.c and decode.c (records to items). */
+/* What the parts of the trace's reader share: reader.c (opening, asking, the stream), index.c
+ * (where chunks are), definitions.c and decode.c (records to items). */
 #ifndef MONITORCH_TRACE_READER_PRIVATE_H
 #define MONITORCH_TRACE_READER_PRIVATE_H
 
@@ -7,7 +7,7 @@
 #include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
 
-/* A chunk of the stream, as its header told when the trace was opened. */
+/* A chunk of the stream, as its header was when the trace was opened. */
 struct log_index_entry {
     uint64_t number;
     uint64_t offset;
@@ -21,7 +21,7 @@ struct log_definitions_chunk {
     size_t size;
     size_t parsed; /* how many are understood so far */
     uint64_t offset;
-    bool is_done; /* sealed or damaged: nothing more comes */
+    bool is_done; /* sealed or damaged: nothing more follows */
 };
 
 /* A thing that has a number; entries are in the order of their numbers, which may have gaps
@@ -85,7 +85,7 @@ struct log_reader {
     struct log_damage *damage; /* owned; in the order of offsets */
     size_t damage_count;
     size_t damage_capacity;
-    bool is_memory_out; /* told as damage too */
+    bool is_memory_out; /* reported as damage too */
 
     struct log_stream stream;
     bool is_unknown_kind_reported;

@@ -32,8 +32,8 @@ struct log_writer;
 struct log_writer *log_writer_new(const char *path,
                                   const struct log_options *options,
                                   struct error *error);
-/* Seals and cuts the file to its size. What cannot be written then is told in `error` (may be
- * NULL); the writer is freed in any case. */
+/* Seals and cuts the file to its size. A failure is in `error` (may be NULL); the writer is freed
+ * in any case. */
 bool log_writer_close(struct log_writer *writer, struct error *error);
 /* In the child after a fork: lets go of the parent's file, touches nothing in it. */
 void log_writer_abandon(struct log_writer *writer);
@@ -42,14 +42,14 @@ void log_writer_abandon(struct log_writer *writer);
  * its head; NULL where recording has stopped. Until the commit the file does not hold it. At
  * most one record is begun at a time. */
 void *log_writer_begin(struct log_writer *writer, size_t size);
-/* The same for what is told beside the events: it is not counted where it is lost. */
+/* The same for records beside the events: it is not counted where it is lost. */
 void *log_writer_begin_beside(struct log_writer *writer, size_t size);
 /* Publishes the record begun last. record.size may be smaller than what was asked for. */
 void log_writer_commit(struct log_writer *writer, struct log_record record);
 
 /* The origin of a recording that is made by a child of this one's process. */
 struct log_origin log_writer_child_origin(const struct log_writer *writer);
-/* What the header tells: times in records count from it. Nanoseconds of CLOCK_MONOTONIC. */
+/* Fields of the header: times in records count from it. Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t log_writer_start_clock(const struct log_writer *writer);
 
 /* The number of the events committed so far: the next one gets it. */
@@ -65,7 +65,7 @@ uint64_t log_writer_oldest_chunk(const struct log_writer *writer);
 #define LOG_TEXT_MAX 4096
 uint32_t log_writer_text(struct log_writer *writer, struct slice text);
 uint32_t log_writer_form(struct log_writer *writer, struct log_form *form, size_t size);
-/* Tells a setting of the run, or its newer value. */
+/* Writes a setting of the run, or its newer value. */
 void log_writer_setting(struct log_writer *writer,
                         struct slice name,
                         struct slice value);
@@ -76,8 +76,8 @@ bool log_writer_define(struct log_writer *writer,
                        size_t head_size,
                        struct slice rest);
 
-/* Why recording has stopped by itself (a full disk, the size limit): its message, or NULL
- * while it goes on. Records that could not be begun since then are counted. */
+/* Why recording has stopped by itself (a full disk, the size limit): its message, or NULL while it
+ * records. Records that could not be begun since then are counted. */
 const char *log_writer_stopped(const struct log_writer *writer);
 uint64_t log_writer_lost_count(const struct log_writer *writer);
 

@@ -33,7 +33,7 @@ struct gauge {
     struct moments moments; /* of the finite elements */
 };
 
-/* Takes in an array that was measured. */
+/* Adds the statistics of an array. */
 void gauge_add(struct gauge *gauge,
                enum dtype dtype,
                const struct statistics *statistics);

@@ -14,9 +14,9 @@
 #define KERNEL_BLOCK_SIZE  (16 * 1024)
 #define KERNEL_BLOCK_COUNT 4096
 
-/* Sums over a block. They are of the differences to `shift`, which a caller takes from the
- * block itself: then `square_sum` is at most (count + 1) times the sum of the squares of the
- * differences to the mean, so that the variance has lost no more than 4 of 16 digits. */
+/* Sums over a block. They are of the differences to `shift`, which the caller reads from the block
+ * itself: then `square_sum` is at most (count + 1) times the sum of the squares of the differences
+ * to the mean, so that the variance has lost no more than 4 of 16 digits. */
 struct block_sums {
     double sum;        /* of x - shift over the finite elements */
     double square_sum; /* of (x - shift) squared */

@@ -2,14 +2,14 @@
  * FLOATS, DOUBLES (half as many lanes), FLOAT_COUNTS and DOUBLE_COUNTS (one counter a lane),
  * and what is done with them. No include guard: each kernels_*.c includes it once.
  *
- * Elements that a float can hold are read as floats and summed up as doubles; the others are
- * read as doubles. Addresses need not be aligned. A careful step counts what is not finite
- * and leaves it out of everything else; the last vector is filled up with NaNs, which are
- * taken off the count again. */
+ * Elements that a float can hold are read as floats and summed up as doubles; the others are read
+ * as doubles. Addresses need not be aligned. A careful step counts what is not finite and leaves it
+ * out of everything else; the last vector is filled up with NaNs, which are subtracted from the
+ * count. */
 
-/* Measured: with one block ahead asked for, large arrays come from memory at the speed of a
- * plain sum, and while the hash works on this block the next one arrives. It may lie past the
- * end: asking for what is not there does nothing. */
+/* Measured: with one block ahead asked for, large arrays are read at the speed of a plain sum, and
+ * while the hash works on this block the next one arrives. It may lie past the end: asking for what
+ * is not there does nothing. */
 INLINE void kernel_prefetch(const unsigned char *bytes)
 {
     __builtin_prefetch((const void *)((uintptr_t)bytes + KERNEL_BLOCK_SIZE), 0, 3);
@@ -245,7 +245,7 @@ KERNEL(wide, doubles_load_int64, number_int64, 8, int64)
 
 #undef KERNEL
 
-/* Real and imaginary parts take turns in the two vectors. */
+/* Real and imaginary parts alternate in the two vectors. */
 INLINE DOUBLES magnitudes_of(DOUBLES low, DOUBLES high)
 {
     DOUBLES real = doubles_evens(low, high);

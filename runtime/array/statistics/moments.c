@@ -1,4 +1,4 @@
-/* Mean and spread of numbers that come block by block. */
+/* Mean and spread of numbers, added block by block. */
 #include "runtime/array/statistics/moments.h"
 
 #include <assert.h>

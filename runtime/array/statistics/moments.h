@@ -1,4 +1,4 @@
-/* Mean and spread of numbers that come block by block. Private to the statistics.
+/* Mean and spread of numbers, added block by block. Private to the statistics.
  *
  * Squares of doubles beyond 1e154 or under 1e-154 are no doubles any more. Blocks that reach
  * so far are scaled by a power of two first, and say so here. */
@@ -19,7 +19,7 @@ struct moments {
 #define MOMENTS_LARGE 0x1p480
 #define MOMENTS_SMALL 0x1p-400
 
-/* Takes in the numbers of `added`. */
+/* Adds the numbers of `added`. */
 void moments_add(struct moments *moments, const struct moments *added);
 /* NaN for no numbers. */
 double moments_mean(const struct moments *moments);

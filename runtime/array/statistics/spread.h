@@ -26,13 +26,13 @@ struct spread_format_counts {
 
 /* Zeroed is how it begins. */
 struct spread {
-    /* A value stands in the bin whose lower edge it reaches; +Inf in the last, NaN in none. */
+    /* A value belongs to the bin whose lower edge it reaches; +Inf in the last, NaN in none. */
     uint64_t bins[SPREAD_BIN_COUNT];
     struct spread_format_counts formats[SPREAD_FORMAT_COUNT];
 };
 
-/* Takes in the array's values; complex ones by magnitude. Its dtype must not be opaque, and its
- * data be readable. False where memory ran out; then nothing was taken in. */
+/* Adds the array's values; complex ones by magnitude. Its dtype must not be opaque, and its data be
+ * readable. False where memory ran out; then nothing was added. */
 bool spread_add(struct spread *spread, const struct array *array);
 
 double spread_edge(unsigned index);

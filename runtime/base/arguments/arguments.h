@@ -11,8 +11,8 @@
 struct argument_rule {
     char letter;      /* 0 where there is no short form */
     const char *text; /* without hyphens; of a heading, its words */
-    /* The argument's name in messages and --help; NULL where the option takes none. `[FILE]` is
-     * one that may be left out. */
+    /* The argument's name in messages and --help; NULL where the option has none. `[FILE]` is one
+     * that may be left out. */
     const char *argument;
     const char *help; /* what --help says; NULL in a heading */
 };
@@ -47,9 +47,9 @@ bool arguments_next(struct arguments *arguments,
                     struct argument *found,
                     struct error *error);
 
-/* What takes them; `context` is the caller's own. */
+/* The function that applies them; `context` is the caller's own. */
 struct argument_reader {
-    /* `option` is an index into the rules; `argument` is NULL where it takes none. */
+    /* `option` is an index into the rules; `argument` is NULL where the option has none. */
     bool (*option)(void *context,
                    int option,
                    const char *argument,
@@ -58,7 +58,7 @@ struct argument_reader {
     void *context;
 };
 
-/* Has every option and word taken, in their order. */
+/* Applies every option and word, in their order. */
 bool arguments_read(const struct argument_rule *rules,
                     int rule_count,
                     int word_count,
@@ -106,8 +106,8 @@ bool argument_read_choice(const struct argument_rule *rule,
                           int *index,
                           struct error *error);
 
-/* Whether the option stands anywhere among the words: --help and --version win over everything
- * else, wrong words too. */
+/* Whether the option is anywhere among the words: --help and --version win over everything else,
+ * wrong words too. */
 bool arguments_want(int word_count, char **words, const char *text, const char *letter);
 
 #endif

@@ -1,5 +1,5 @@
-/* The --help of a command: prose around its table of options. Completions of shells are made from the
- * same table. */
+/* The --help of a command: prose around its table of options. Completions of shells are made from
+ * the same table. */
 #ifndef MONITORCH_BASE_ARGUMENTS_HELP_H
 #define MONITORCH_BASE_ARGUMENTS_HELP_H
 
@@ -16,7 +16,7 @@ struct help {
     const char *common;
     const struct argument_rule *rules; /* the headings and options, in order */
     int rule_count;
-    const char *details; /* what stands below the options: examples, exit codes */
+    const char *details; /* the text below the options: examples, exit codes */
 };
 
 /* Adds the whole text of --help. */

@@ -1,11 +1,11 @@
-/* A command's options out of its table: `enum option_id` and `rules`, for arguments.h and help.h. To
- * be included once, by the file that reads the command line:
+/* A command's options out of its table: `enum option_id` and `rules`, for arguments.h and help.h.
+ * To be included once, by the file that reads the command line:
  *
  *     #define TABLE_OF_OPTIONS "runtime/command/show/options.def"
  *     #include "runtime/base/arguments/option_rules.h"
  *
  * A row is OPTION(NAME, letter, text, argument, help), as in struct argument_rule, or
- * GROUP(NAME, heading): the rows after it stand below this heading in --help. */
+ * GROUP(NAME, heading): the rows after it are below this heading in --help. */
 #include "runtime/base/arguments/arguments.h"
 #include "runtime/base/arguments/help.h"
 

@@ -1,5 +1,4 @@
-/* A file that is written piece by piece, beside the name that it takes when it is whole: nobody
- * ever sees half of it. */
+/* A file that is written piece by piece, beside its final name: nobody ever sees half of it. */
 #ifndef MONITORCH_BASE_FILE_DRAFT_H
 #define MONITORCH_BASE_FILE_DRAFT_H
 
@@ -40,9 +39,9 @@ bool file_draft_add_parts(struct file_draft *draft,
                           const struct slice *parts,
                           size_t count,
                           struct error *error);
-/* The file takes its name. */
+/* The file gets its name. */
 bool file_draft_finish(struct file_draft *draft, struct error *error);
-/* The same, but a file that has come to be there is left as it is: `is_there`, and true. */
+/* The same, but a file that exists by now is left as it is: `is_there`, and true. */
 bool file_draft_finish_new(struct file_draft *draft,
                            bool *is_there,
                            struct error *error);

@@ -23,7 +23,7 @@ struct file_info {
     uint64_t inode;
 };
 
-/* Follows symbolic links. A file that cannot be looked at is not there. */
+/* Follows symbolic links. A file that cannot be examined does not exist. */
 struct file_info file_inspect(const char *path);
 
 /* Appends the whole file. Fails for a directory, and for more than `limit` bytes. */
@@ -32,24 +32,24 @@ bool file_read(const char *path,
                struct buffer *bytes,
                struct error *error);
 
-/* The same from an open descriptor that goes by `name` in messages. */
+/* The same from an open descriptor that messages call `name`. */
 bool file_read_descriptor(int descriptor,
                           const char *name,
                           size_t limit,
                           struct buffer *bytes,
                           struct error *error);
 
-/* Makes the file hold `bytes`, and its missing folders too. The text is written to a temporary
- * file in the same folder, which then takes the name: on failure the old file is untouched and
- * nothing is left behind. An existing file keeps its permission bits, a new one gets `mode`.
- * Symbolic links are followed; what is no regular file (a device, a pipe) is written as it is. */
+/* Makes the file hold `bytes`, and its missing folders too. The text is written to a temporary file
+ * in the same folder, which then gets the name: on failure the old file is untouched and nothing is
+ * left behind. An existing file keeps its permission bits, a new one gets `mode`. Symbolic links
+ * are followed; what is no regular file (a device, a pipe) is written as it is. */
 bool file_write(const char *path,
                 struct slice bytes,
                 uint32_t mode,
                 struct error *error);
 
-/* Writes to an open descriptor that goes by `name` in messages: several parts, one behind the
- * other, at most FILE_PARTS_MAX. */
+/* Writes to an open descriptor that messages call `name`: several parts, one behind the other, at
+ * most FILE_PARTS_MAX. */
 #define FILE_PARTS_MAX 4
 bool file_write_parts(int descriptor,
                       const char *name,
@@ -61,8 +61,8 @@ bool file_write_descriptor(int descriptor,
                            struct slice bytes,
                            struct error *error);
 
-/* Removes the temporary files of all threads and lets no thread make or rename one any more:
- * the last thing that a process does which was told to end. */
+/* Removes the temporary files of all threads and lets no thread make or rename one any more: the
+ * last thing that a process does when a signal ends it. */
 void file_abandon_all(void);
 
 /* Tests: the `countdown`-th operation from now on that changes the disk fails as on a full

@@ -1,4 +1,4 @@
-/* Ending when told to (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files behind. */
+/* Ending at a signal (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files behind. */
 #ifndef MONITORCH_BASE_FILE_INTERRUPT_H
 #define MONITORCH_BASE_FILE_INTERRUPT_H
 
@@ -9,11 +9,11 @@
  * pipe gives EPIPE instead of a signal. */
 void interrupt_start(void);
 
-/* From now on `take` is asked first, with `context`, on a thread of its own: true, and the process
- * goes on. NULL: nobody is asked. A prompt takes Ctrl-C so. */
+/* From now on `take` is asked first, with `context`, on a thread of its own: true: the process
+ * continues. NULL: nobody is asked. A prompt handles Ctrl-C so. */
 void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context);
 
-/* Ends the process as that signal would have, after the temporary files are gone. */
+/* Ends the process as that signal would have, after the temporary files are removed. */
 void interrupt_end_by(int signal_number);
 
 #endif

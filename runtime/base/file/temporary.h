@@ -1,5 +1,5 @@
-/* Files that are written beside the name that they are to have, and take it when they are whole.
- * Private to the files that write. */
+/* Files that are written beside their final name, and get it when they are whole. Private to the
+ * files that write. */
 #ifndef MONITORCH_BASE_FILE_TEMPORARY_H
 #define MONITORCH_BASE_FILE_TEMPORARY_H
 
@@ -20,7 +20,7 @@ struct file_temporary {
 /* Makes one in the folder of `beside`, and that folder where it is missing. Gives back the open
  * file, or -1 with errno. Those that killed processes have left in the folder are removed. */
 int file_temporary_open(struct file_temporary *temporary, const char *beside);
-/* The file takes the name `path`; on failure, with errno, it is gone. */
+/* The file gets the name `path`; on failure, with errno, it is removed. */
 bool file_temporary_rename(struct file_temporary *temporary, const char *path);
 /* The same where nothing has that name yet; errno is EEXIST where something has. */
 bool file_temporary_rename_new(struct file_temporary *temporary, const char *path);

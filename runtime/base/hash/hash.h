@@ -9,10 +9,10 @@
 
 uint64_t hash_64(struct slice data);
 
-/* The low half comes first. */
+/* The low half is first. */
 void hash_128(struct slice data, uint64_t result[2]);
 
-/* hash_64 of bytes that come in pieces. It holds no memory, and may just be dropped. */
+/* hash_64 of bytes that are added in pieces. It holds no memory, and may just be dropped. */
 struct hash_stream {
     alignas(64) unsigned char state[576];
 };

@@ -1,5 +1,5 @@
-/* Where code of the instrumented text stands in the original. Insertions hold no line ends,
- * so lines of original code stay and only columns move. Knows CPython's location tables (`co_linetable` of
+/* Positions of the instrumented text's code in the original. Insertions hold no line ends, so lines
+ * of original code stay and only columns move. Knows CPython's location tables (`co_linetable` of
  * 3.11 and later) but needs no Python.h. */
 #ifndef MONITORCH_PYTHON_COMPILE_POSITION_MAP_H
 #define MONITORCH_PYTHON_COMPILE_POSITION_MAP_H
@@ -41,11 +41,11 @@ bool position_map_init(struct position_map *map,
                        struct error *error);
 void position_map_release(struct position_map *map);
 
-/* Turns a range of the instrumented text into the original's. A range that holds original
- * text becomes exactly that text, on its line. One that is inserted altogether becomes its
- * insertion's anchor, which may stand on an earlier line: so what is inserted at the end of a
- * statement of several lines need not be a line event of its own. Without an anchor it keeps
- * its line and loses its columns. Lines that the text does not have are left alone. */
+/* Turns a range of the instrumented text into the original's. A range that holds original text
+ * becomes exactly that text, on its line. One that is inserted altogether becomes its insertion's
+ * anchor, which may be on an earlier line: so what is inserted at the end of a statement of several
+ * lines need not be a line event of its own. Without an anchor it keeps its line and loses its
+ * columns. Lines that the text does not have are left alone. */
 void position_map_range(const struct position_map *map, struct position_range *range);
 
 /* Appends the location table `table` with every range turned into the original's; each

@@ -16,7 +16,7 @@
 
 #define PLAN_NOTHING UINT32_MAX
 
-/* Where a value that a visit tells is found. */
+/* The place of a value that a visit records. */
 struct plan_value {
     PyObject *root; /* owned: a variable's name; NULL: the value that is returned */
     PyObject
@@ -75,7 +75,7 @@ static inline uint32_t plan_number(const struct follow_plan *plan, size_t offset
 #include "runtime/python/follow/follow.h"
 
 struct code_entry {
-    PyObject *code;           /* borrowed: `reference` tells whether it is alive */
+    PyObject *code;           /* borrowed: `reference` knows whether it is alive */
     PyObject *reference;      /* owned: a weak reference */
     struct follow_plan *plan; /* owned; NULL: it is not followed */
 };

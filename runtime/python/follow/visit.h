@@ -1,11 +1,11 @@
-/* What a followed frame does, told to the recorder: the same visits as inserted calls make. */
+/* The visits of a followed frame, for the recorder: the same visits as inserted calls make. */
 #ifndef MONITORCH_PYTHON_FOLLOW_VISIT_H
 #define MONITORCH_PYTHON_FOLLOW_VISIT_H
 
 #include "runtime/python/follow/follow.h"
 
-/* A frame of this thread that is followed. It is known by its address for as long as it runs;
- * where another took its place, its first instruction says so. */
+/* A frame of this thread that is followed. It is known by its address for as long as it runs; where
+ * another frame has its address now, its first instruction shows that. */
 struct followed_frame {
     const void *frame;
     const struct follow_plan *plan; /* borrowed; only compared */

@@ -1,5 +1,5 @@
-/* The type Gauge: built-in metrics of what goes by one name, a module's output or a parameter,
- * merged over a step and read at its end. */
+/* The type Gauge: the built-in metrics of one module output or parameter, merged over a step and
+ * read at its end. */
 #ifndef MONITORCH_PYTHON_MONITOR_GAUGE_H
 #define MONITORCH_PYTHON_MONITOR_GAUGE_H
 

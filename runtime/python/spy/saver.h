@@ -1,5 +1,5 @@
-/* Shared by the saver_*.c files, and for others that save tensors: what is to be saved, told by
- * Python objects. All of it is called with the GIL held but where it says otherwise. */
+/* Shared by the saver_*.c files, and for others that save tensors: what is to be saved, from Python
+ * objects. All of it is called with the GIL held but where it says otherwise. */
 #ifndef MONITORCH_PYTHON_SPY_SAVER_H
 #define MONITORCH_PYTHON_SPY_SAVER_H
 
@@ -20,8 +20,8 @@ struct saver_request {
     size_t text_count;
 };
 
-/* Raises what `error` and `number`, an errno, tell; the text has the tensor's name. `request` may
- * be NULL: of no one tensor. Gives back NULL. */
+/* Raises the exception of `error` and `number`, an errno; the text has the tensor's name. `request`
+ * may be NULL: of no one tensor. Gives back NULL. */
 PyObject *saver_raise(const struct error *error,
                       int number,
                       const struct saver_request *request,
@@ -66,7 +66,7 @@ PyObject *saver_stem(PyObject *module, PyObject *name);
 /* The class SafetensorsWriter, added to the module. 0, or -1 with an exception set. */
 int saver_safetensors_exec(PyObject *module);
 
-/* The same for TraceWriter, which tells the tensors as the events of a trace. */
+/* The same for TraceWriter, which writes the tensors as events of a trace. */
 int saver_trace_exec(PyObject *module);
 
 #endif

@@ -48,8 +48,8 @@ const char *text_set_add_object(struct text_set *set, PyObject *object);
 /* ---- layout.c: where a tensor object keeps what has no fast getter ---- */
 
 enum layout_state {
-    LAYOUT_UNKNOWN,  /* not found yet, and to be looked for again */
-    LAYOUT_SEARCHED, /* being looked for: this call met itself */
+    LAYOUT_UNKNOWN,  /* not found yet; to be searched again */
+    LAYOUT_SEARCHED, /* being searched: this call is within itself */
     LAYOUT_KNOWN,
     LAYOUT_REFUSED, /* something did not fit: the public getters are used */
 };
@@ -107,7 +107,8 @@ static inline uint32_t layout_version(const struct tensor_layout *layout,
     return version;
 }
 
-/* Whether autograd follows the tensor, for itself or since a function made it; `grad` must be known. */
+/* Whether autograd follows the tensor, for itself or since a function made it; `grad` must be
+ * known. */
 static inline bool layout_requires_grad(const struct tensor_layout *layout,
                                         const void *impl)
 {
@@ -125,7 +126,7 @@ struct layout_memory {
     const char *data;
 };
 
-/* False: that is not known, or a number is a symbol, or torch is to tell it. */
+/* False: that is not known, or a number is a symbol, or torch has to be asked. */
 static inline bool layout_find_memory(const struct tensor_layout *layout,
                                       const void *impl,
                                       size_t item_size,
@@ -175,7 +176,7 @@ struct torch_keys {
     uint64_t cpu;
     uint64_t conjugate;
     uint64_t negative;
-    uint64_t accelerator; /* memory of devices whose addresses torch tells */
+    uint64_t accelerator; /* memory of devices whose addresses torch gives */
     uint64_t meta;
     uint64_t python;
     uint64_t batched;
@@ -202,13 +203,13 @@ struct torch_objects {
 };
 
 struct torch_access {
-    /* What is looked at at each line stands first. */
+    /* The fields that each line reads are first. */
     PyTypeObject *tensor_type; /* owned, as the other types; NULL where not there yet */
     PyTypeObject *parameter_type;
     struct tensor_layout layout;
     bool is_ready;         /* what follows was looked up */
     bool is_complete;      /* and the types that torch makes later, too */
-    bool has_key_numbers;  /* this torch tells the bits of a key set */
+    bool has_key_numbers;  /* this torch gives the bits of a key set */
     bool peeks_key_sets;   /* it does not, but where they are is known */
     bool measures_devices; /* see device.h */
     bool tests_devices;    /* the CPU is to be treated like another device */
@@ -284,7 +285,7 @@ static inline bool torch_keys_are_plain(const struct torch_keys *known, uint64_t
 }
 
 /* A strided tensor in plain memory, of a type and dtype that are known: without a call of Python's.
- * False: it is none, or that could not be told; then `tensor` holds nothing of use. */
+ * False: it is none, or could not be found; then `tensor` holds nothing of use. */
 bool torch_describe_plain(struct tensor_access *access,
                           PyObject *object,
                           struct tensor *tensor);
@@ -293,7 +294,7 @@ uint32_t torch_version(struct tensor_access *access, PyObject *object);
 /* Of a number of ScalarType. */
 enum dtype torch_find_dtype(int32_t number);
 
-/* The TensorImpl behind the object, outside guards too; NULL: there is none, or it is not told. */
+/* The TensorImpl behind the object, outside guards too; NULL: there is none, or it is unknown. */
 void *torch_find_impl(const struct torch_access *torch, PyObject *object);
 
 /* Whether torch calls made now reach nobody else: no mode, transform, tracer, profiler. */
@@ -302,12 +303,12 @@ bool torch_is_quiet(const struct torch_access *torch);
 /* ---- keys.c ---- */
 
 void torch_keys_find(struct torch_access *torch);
-/* The bits of a DispatchKeySet, whose reference is taken; false with no exception set where it
- * is NULL or they cannot be had. */
+/* The bits of a DispatchKeySet, whose reference is stolen; false with no exception set where it is
+ * NULL or they cannot be had. */
 bool torch_read_key_set(const struct torch_access *torch,
                         PyObject *set,
                         uint64_t *keys);
-/* The key set of a tensor, as torch's function tells it. */
+/* The key set of a tensor, as torch's function returns it. */
 bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys);
 
 /* While entered, torch's getters call no __torch_function__ and no collection runs. */

@@ -39,7 +39,7 @@ struct tensor {
     int64_t offset;   /* of the first element in its storage, in elements */
     uint32_t version; /* counts writes in place; 0 where there is no counter */
     unsigned flags;   /* enum log_form_flag but for the strides' */
-    /* Texts, NUL-terminated, valid as long as the access: "" where there is nothing to tell. */
+    /* Texts, NUL-terminated, valid as long as the access: "" where there is none. */
     const char *type;       /* where it is no plain tensor, parameter or ndarray */
     const char *dtype_text; /* where the dtype is DTYPE_OTHER */
     const char *device;     /* "" is the CPU */
@@ -88,7 +88,7 @@ struct tensor_block {
 
 /* block.c: the same of most tensors, sooner. */
 enum tensor_block_answer {
-    TENSOR_BLOCK_FOREIGN, /* it is none of TENSOR_CLASS_EXACT, as far as was met yet */
+    TENSOR_BLOCK_FOREIGN, /* it is none of TENSOR_CLASS_EXACT, as far as is known yet */
     TENSOR_BLOCK_NONE, /* it is empty, or has gaps, or something has to be asked for: it is to be described */
     TENSOR_BLOCK_FOUND,
 };
@@ -102,7 +102,8 @@ enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);
 
 /* The address of the autograd function that made the tensor: 0 where there is none, or where it is
- * not known. A view whose base was written to has another one from the next question of Python's on. */
+ * not known. A view whose base was written to has another one from the next question of Python's
+ * on. */
 uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *object);
 /* The same of a function's Python object; 0: not known. */
 uint64_t tensor_function_address(const struct tensor_access *access,

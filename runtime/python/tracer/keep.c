@@ -6,7 +6,8 @@
 #include "runtime/python/tracer/tracing.h"
 #include "runtime/python/visit/values.h"
 
-/* The values that a Tracing keeps: copies of tensors, and objects, one after the other as they came.
+/* The values that a Tracing keeps: copies of tensors, and objects, one after the other as they
+ * came.
  *
  * A plain tensor is copied where it lies into memory that many share: a small one costs less so
  * than a call of torch does. It is made a tensor again when somebody asks for it (keep.c). */
@@ -50,7 +51,7 @@ HOT static struct kept *add_kept(struct tracing *tracing)
     return list == NULL ? NULL : &list->items[list->count++];
 }
 
-/* Keeps an object, whose reference is taken; NULL stands for an exception that is set. False with
+/* Keeps an object, whose reference is stolen; NULL stands for an exception that is set. False with
  * an exception set. */
 static bool tracing_keep_object(struct tracing *tracing,
                                 struct traced_path *path,
@@ -142,8 +143,8 @@ static struct kept_form *make_form(struct tracing *tracing)
     return form;
 }
 
-/* The path's copies are of that form from now on. False with an exception set. Not inlined: most are as the
- * last one. */
+/* The path's copies are of that form from now on. False with an exception set. Not inlined: most
+ * are as the last one. */
 static __attribute__((noinline)) bool change_form(struct tracing *tracing,
                                                   struct traced_path *path,
                                                   const struct block_form *block)
@@ -239,8 +240,8 @@ static struct kept_form *use_array_form(struct tracing *tracing,
     return use_form(tracing, path, &form);
 }
 
-/* The same of a tensor whose memory can be read, of no more than TENSOR_BLOCK_DIMENSIONS dimensions:
- * in row-major order. False with an exception set. */
+/* The same of a tensor whose memory can be read, of no more than TENSOR_BLOCK_DIMENSIONS
+ * dimensions: in row-major order. False with an exception set. */
 static bool tracing_keep_copy(struct tracing *tracing,
                               struct traced_path *path,
                               const struct tensor *tensor,
@@ -572,8 +573,8 @@ HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_ro
     }
 }
 
-/* What a tensor is known again by. A weak reference costs more than to hold the tensor, which can be
- * done as long as the program does. */
+/* What a tensor is known again by. A weak reference costs more than to hold the tensor, which can
+ * be done as long as the program does. */
 enum reference { REFERENCE_WEAK, REFERENCE_HELD };
 
 /* A value that is told. */

@@ -1,8 +1,8 @@
 /* Tracing: the values of a model's variables, chosen by paths, kept while the model runs. Shared by
  * the tracing_*.c files; monitorch/tracer/ is what uses it. All of it is called with the GIL held.
  *
- * A Tracing is told of visits of sites as watchers are (python/watch/watch.h). Which module's method a visit
- * belongs to is known by the TracedMethod that stands in that module in the method's place while
+ * A Tracing is notified of visits of sites as watchers are (python/watch/watch.h). Which module's
+ * method a visit belongs to is known by the TracedMethod that replaces the module's method while
  * the model is traced: each thread has a chain of those that run. */
 #ifndef MONITORCH_PYTHON_TRACER_TRACING_H
 #define MONITORCH_PYTHON_TRACER_TRACING_H
@@ -48,7 +48,7 @@ struct kept {
 
 #define KEPT_LIST_COUNT 512
 
-/* In the order in which they came; they are not moved. */
+/* In the order of their visits; they are not moved. */
 struct kept_list {
     struct kept_list *next; /* owned; may be NULL */
     size_t count;
@@ -59,10 +59,10 @@ struct kept_list {
 
 enum traced_kind { TRACED_NOTHING, TRACED_TENSOR, TRACED_PLAIN, TRACED_OTHER };
 
-/* What a path was last, in one thread: each has its own, so that calls of a model in two threads
- * are not taken for changes of each other. */
+/* What a path was last, in one thread: each has its own, so that calls of a model in two threads do
+ * not count as changes of each other. */
 struct traced_state {
-    /* What is looked at most stands first. */
+    /* The fields that are read most are first. */
     uint64_t thread; /* session_thread_key(); 0: none yet */
     PyObject *
         held; /* owned: the tensor, while the call runs whose variable it is; or NULL */
@@ -107,7 +107,7 @@ struct tracing_calls {
 enum tracing_mode { TRACING_ALWAYS, TRACING_TRAINING, TRACING_EVALUATION };
 
 struct tracing {
-    /* What is looked at at each line stands first. */
+    /* The fields that each line reads are first. */
     PyObject_HEAD struct session *session; /* borrowed from the module */
     struct kept_list *last_kept;           /* borrowed; may be NULL */
     PyObject *chunk; /* owned: memory for small tensors; may be NULL */
@@ -127,8 +127,8 @@ struct tracing {
     struct traced_path **traced;
     size_t traced_count, traced_room;
 
-    /* Of the paths, what they were last, and forms. One call of the model goes through all of them:
-     * these should lie on few pages of memory, the next ones' too. */
+    /* Of the paths, what they were last, and forms. One call of the model uses all of them: these
+     * should lie on few pages of memory, the next ones' too. */
     struct arena arena;
     struct kept_form *spare_forms;
     struct method_memory *method_memory; /* used; NULL: no methods were made yet */
@@ -138,7 +138,7 @@ struct tracing {
     struct kept_list *spare; /* owned: to be used again; may be NULL */
 };
 
-/* What is known where a value is met. */
+/* The context in which a value was found. */
 struct tracing_moment {
     uint64_t iteration;
     uint64_t thread; /* session_thread_key() */
@@ -148,10 +148,10 @@ struct tracing_moment {
 /* Memory of the arena, zeroed; NULL with an exception set. */
 void *tracing_allocate(struct arena *arena, size_t count, size_t size);
 
-/* The path of that name, new where it was not met before; NULL with an exception set. It lives as
+/* The path of that name, new where it is the first time; NULL with an exception set. It lives as
  * long as the Tracing. */
 struct traced_path *tracing_find_path(struct tracing *tracing, struct slice name);
-/* What it was last in that thread; NULL: the thread has not met it. */
+/* What it was last in that thread; NULL: the thread has not used it. */
 static inline struct traced_state *traced_state_get(struct traced_path *path,
                                                     uint64_t thread)
 {
@@ -178,8 +178,8 @@ bool tracing_keep_value(struct tracing *tracing,
                         const struct tracing_moment *moment,
                         bool is_named);
 
-/* The same of a variable of a call that runs. A tensor is held, so that it is known again, until it is
- * let go. */
+/* The same of a variable of a call that runs. A tensor is held, so that it is known again, until it
+ * is let go. */
 bool tracing_keep_local(struct tracing *tracing,
                         struct traced_path *path,
                         PyObject *value,
@@ -189,15 +189,15 @@ bool tracing_keep_local(struct tracing *tracing,
 /* ---- keep.c ---- */
 
 /* The variable is not bound any longer, or its call has ended. With `is_inner`, one of the same
- * Tracing stands around that call: a small tensor that others hold too may come again in another call of
- * it and is held on, until tracing_let_all_go. */
+ * Tracing is around that call: a small tensor that others hold too may occur again in another call
+ * of it and is held, until tracing_let_all_go. */
 void tracing_let_go(struct tracing *tracing,
                     struct traced_path *path,
                     uint64_t thread,
                     bool is_inner);
 
-/* The outermost call of that thread has ended: of the model itself where `is_root`, whose iteration is over
- * with it. */
+/* The outermost call of that thread has ended: of the model itself where `is_root`, whose iteration
+ * is over with it. */
 void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_root);
 
 /* ---- keep.c ---- */
@@ -213,7 +213,7 @@ void tracing_forget_kept(struct tracing *tracing);
 
 /* ---- walk.c ---- */
 
-/* Tells what is found inside `object` by the segments that `state` waits for; `path` is how the
+/* Records what is found inside `object` by the segments that `state` waits for; `path` is how the
  * object was reached, and is as it was afterwards. False with an exception set. */
 bool tracing_walk(struct tracing *tracing,
                   PyObject *object,
@@ -223,8 +223,8 @@ bool tracing_walk(struct tracing *tracing,
 
 /* ---- plan.c ---- */
 
-/* What methods know that were made for one block: as the Tracing's arena, and gone with the last of
- * them. */
+/* What methods know that were made for one block: as the Tracing's arena, and freed with the last
+ * of them. */
 struct method_memory {
     size_t user_count;
     struct arena arena;
@@ -246,7 +246,7 @@ struct traced_variable {
 
 /* ---- plan.c ---- */
 
-/* A variable to look at when a site is visited. */
+/* A variable to inspect when a site is visited. */
 struct traced_step {
     struct traced_variable *variable; /* borrowed from the method */
     struct traced_path
@@ -320,7 +320,7 @@ bool tracing_visit(struct tracing *tracing,
 /* What a thread is at. */
 struct tracing_thread {
     struct traced_call *top; /* the innermost call; NULL: none */
-    bool is_at_work;         /* watchers are being told of a visit */
+    bool is_at_work;         /* watchers are being notified of a visit */
 };
 
 struct tracing_thread *tracing_this_thread(void);

@@ -1,6 +1,6 @@
-/* Tracked calls: those that somebody has announced right before they began. The trace tells of
- * them that they are tracked, from where they were made and by what they were left; lines about
- * them are written while they go on (tracker.c).
+/* Tracked calls: those that somebody has announced right before they began. The trace records that
+ * they are tracked, their callers, and the exception that left them; lines about them are written
+ * while they go on (tracker.c).
  *
  * Who calls a tracked function holds a token: it waits for the frame that runs the function's
  * code, and from then on it knows the call. So the same code may run untracked elsewhere. */
@@ -26,7 +26,7 @@ struct track_live *track_live_new(void);
 struct track_settings {
     const char
         *folder; /* of the files; made where something is to be written. "": no files */
-    struct slice labels; /* as track_labels_change takes them; "": by the environment */
+    struct slice labels; /* as track_labels_change reads them; "": by the environment */
     bool is_canonical;   /* without elapsed times */
     bool is_kept;        /* lines are kept for track_live_lines */
 };
@@ -49,7 +49,7 @@ void track_live_path(const struct track_live *live,
 
 struct session;
 
-/* A wish that was met in this process: never freed, calls point to it. */
+/* A wish that this process has seen: never freed, calls point to it. */
 struct tracked_wish {
     struct tracked_wish *next; /* owned */
     struct track_wish read;    /* borrowed from `text` */
@@ -73,8 +73,8 @@ struct tracking {
     struct tracked_wish *wishes; /* owned */
     struct track_token *tokens;  /* borrowed: those of calls that go on */
     size_t open_count;           /* tokens that are not over */
-    PyObject *deliver;           /* owned: takes lines that were written; may be NULL */
-    PyObject *own_folder;        /* owned: of what stands around tracked functions */
+    PyObject *deliver; /* owned: is called with lines that were written; may be NULL */
+    PyObject *own_folder; /* owned: of the code around tracked functions */
     PyTypeObject *calls_type, *token_type; /* owned */
     struct lookup_slot slots[LOOKUP_SLOT_COUNT];
     bool is_delivering;
@@ -90,17 +90,17 @@ void tracking_clear(struct tracking *tracking);
 
 /* Who reads along with recordings of the session; nobody where nothing was ever tracked. */
 struct recorder_tap tracking_tap(const struct tracking *tracking);
-/* A recording has begun, or goes on in another file. */
+/* A recording has begun, or continues in another file. */
 void tracking_begin(struct tracking *tracking, const struct recorder *recorder);
 
-/* Whether a recording that is there for tracked calls alone has anything to tell. */
+/* Whether a recording that is there for tracked calls alone has anything to record. */
 static inline bool tracking_is_idle(const struct tracking *tracking)
 {
     return tracking == NULL || tracking->open_count == 0;
 }
 
 /* The token of the call that is about to begin, or that `frame` is in the middle of where
- * `is_joined`; a new reference, or NULL: it is not tracked. Fills in what the call is told with;
+ * `is_joined`; a new reference, or NULL: it is not tracked. Fills in what is recorded of the call;
  * texts are borrowed from the token. */
 PyObject *
 track_call_begin(struct session *session, PyObject *frame, struct call_start *start);
@@ -111,8 +111,8 @@ void track_began(PyObject *token, const struct session *session, struct call *ca
  * reads what it did to them. */
 void track_inspect(struct session *session, const struct visit *visit);
 
-/* Writes lines that have come up, and hands them on: runs Python. False: an exception is set that
- * is to leave the program's code, such as KeyboardInterrupt. */
+/* Writes the lines that wait, and delivers them: runs Python. False: an exception is set that is to
+ * leave the program's code, such as KeyboardInterrupt. */
 bool track_report(struct session *session);
 
 #endif

@@ -25,7 +25,7 @@ enum loaded_form {
 struct loaded_column {
     enum event_column column;
     enum loaded_form form;
-    void *items;    /* borrowed: room for as many rows as will come */
+    void *items;    /* borrowed: room for all rows */
     int32_t *codes; /* borrowed: texts among numbers, -1: none; may be NULL */
     struct text_codes texts;
 };

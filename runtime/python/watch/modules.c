@@ -68,7 +68,7 @@ static PyObject *find_first_module(struct session *session, PyObject *frame)
     return value;
 }
 
-/* The frame that called this one, whose reference is taken; NULL: none. */
+/* The frame that called this one, whose reference is stolen; NULL: none. */
 static PyObject *leave(struct session *session, PyObject *frame)
 {
     PyObject *back = PyObject_GetAttr(frame, session->name_f_back);

@@ -1,5 +1,5 @@
-/* Watchers: others than the recorder who are told of visits, with the values themselves. Each
- * names what it wants by names and lines; which sites these are is found once for a module. */
+/* Watchers: the other consumers of visits, which get the values themselves. Each names what it
+ * wants by names and lines; which sites these are is found once for a module. */
 #ifndef MONITORCH_PYTHON_WATCH_WATCH_H
 #define MONITORCH_PYTHON_WATCH_WATCH_H
 
@@ -24,7 +24,7 @@ struct watched_module {
 
 void watched_module_release(struct watched_module *module);
 
-/* Tells the session's watchers of a visit, with its values as the hook got them. False with an
+/* Notifies the session's watchers of a visit, with its values as the hook got them. False with an
  * exception set where a watcher raised. */
 bool watchers_visit(struct session *session,
                     struct watched_module *module,
@@ -35,7 +35,7 @@ bool watchers_visit(struct session *session,
 /* The type of watchers. A new reference, or NULL with an exception. */
 PyObject *watcher_make_type(PyObject *module);
 
-/* A Tracing (tracing.h) is told by the same way: a watcher in C. */
+/* A Tracing (tracing.h) is notified in the same way: a watcher in C. */
 
 /* The functions `make_watcher`, `set_watchers` and `is_nonfinite` of the module. */
 PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords);

@@ -1,5 +1,5 @@
-/* A pickle read as data: what it would make is described and never made. Nothing is imported
- * and nothing is called, whatever stands in it. */
+/* A pickle read as data: what it would make is described and never made. Nothing is imported and
+ * nothing is called, whatever it contains. */
 #ifndef MONITORCH_SAVED_PT_PICKLE_READ_H
 #define MONITORCH_SAVED_PT_PICKLE_READ_H
 
@@ -39,8 +39,8 @@ struct pickle_value {
     const struct pickle_pair *pairs; /* the newest; may be NULL */
 };
 
-/* What the pickle would make. All is borrowed from `bytes` and the arena; a value may stand in
- * itself. Errors tell what is wrong, with no path in front. NULL: no pickle, one with something
+/* What the pickle would make. All is borrowed from `bytes` and the arena; a value may contain
+ * itself. An error says what is wrong, with no path in front. NULL: no pickle, one with something
  * in it that is not known here, or no memory. */
 const struct pickle_value *
 pickle_read(struct slice bytes, struct arena *arena, struct error *error);

@@ -14,17 +14,17 @@ enum pt_write_result {
     PT_WRITTEN,
     PT_REPLACED, /* a file of that name was there */
     PT_EXISTS,   /* it was there, and is as it was: it may not be replaced */
-    PT_FAILED,   /* `error` tells; no half file is left */
+    PT_FAILED,   /* `error` says why; no half file is left */
 };
 
 /* Whether the format has the dtype: all but quantised ones, which need their scales, and those
  * whose elements are no whole bytes. */
 bool pt_has_dtype(enum dtype dtype);
 
-/* Writes tensor->array (its values, packed, whatever its strides, but those of a large expanded array
- * once, with strides of 0; conjugation and negation
- * resolved) beside `path` and renames. Where the array is contiguous nothing is copied. No lock
- * is needed: several threads may write at once. */
+/* Writes tensor->array (its values, packed, whatever its strides, but those of a large expanded
+ * array once, with strides of 0; conjugation and negation resolved) beside `path` and renames.
+ * Where the array is contiguous nothing is copied. No lock is needed: several threads may write at
+ * once. */
 enum pt_write_result pt_write(const char *path,
                               const struct saved_tensor *tensor,
                               bool may_replace,
@@ -42,12 +42,12 @@ void pt_file_close(struct pt_file *file); /* may be NULL */
  * file's JSON line, else of its name. */
 const struct saved_tensor *pt_file_tensor(const struct pt_file *file);
 
-/* Where the values stand in the file: all bytes between the first element and the last. */
+/* The place of the values in the file: all bytes between the first element and the last. */
 void pt_file_place(const struct pt_file *file, uint64_t *offset, uint64_t *size);
 
 /* Reads the values; `array` is borrowed from here. */
 bool pt_file_read(struct pt_file *file, struct array *array, struct error *error);
-/* The same into the caller's memory, as many bytes as pt_file_place tells. */
+/* The same into the caller's memory, as many bytes as pt_file_place returns. */
 bool pt_file_read_into(const struct pt_file *file, void *bytes, struct error *error);
 /* Frees what pt_file_read holds. */
 void pt_file_forget(struct pt_file *file);

@@ -14,7 +14,7 @@
 struct zip_member {
     struct slice name; /* in the arena */
     uint64_t size;
-    uint64_t header;   /* where its own header stands in the file */
+    uint64_t header;   /* the offset of its own header in the file */
     uint32_t checksum; /* CRC-32; 0: the writer took none */
     bool is_stored;
 };
@@ -29,7 +29,7 @@ struct zip_window {
 struct zip_directory {
     const struct mapping *file; /* borrowed */
     uint64_t file_size;
-    struct zip_window head; /* most members but the values stand in there */
+    struct zip_window head; /* holds most members but the values */
     struct zip_window tail;
     struct zip_member *members; /* in the arena */
     size_t member_count;

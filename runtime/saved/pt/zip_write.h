@@ -25,7 +25,7 @@ void zip_release(struct zip_writer *zip);
 /* A small record, whole. */
 void zip_add(struct zip_writer *zip, struct slice name, struct slice bytes);
 
-/* The directory; nothing comes behind it. */
+/* The directory; nothing follows it. */
 void zip_finish(struct zip_writer *zip);
 
 #endif

@@ -1,6 +1,6 @@
 /* Many tensors in one file of the format safetensors: a header in JSON, then the values, packed.
- * While it is written the values stand in a temporary file beside it; the file itself appears when
- * it is finished, whole. */
+ * While it is written the values are in a temporary file beside it; the file itself appears when it
+ * is finished, whole. */
 #ifndef MONITORCH_SAVED_SAFETENSORS_SAFETENSORS_H
 #define MONITORCH_SAVED_SAFETENSORS_SAFETENSORS_H
 
@@ -15,9 +15,8 @@ struct safetensors_writer;
 /* `path` may be replaced when the file is finished. */
 struct safetensors_writer *safetensors_writer_new(const char *path,
                                                   struct error *error);
-/* Adds one, named `module_path.name.callN` without the context's prefix. The whole of what the
- * key says stands in the metadata. After a failure (a full disk) those before it are still to be
- * finished. */
+/* Adds one, named `module_path.name.callN` without the context's prefix. The metadata holds the
+ * whole key. After a failure (a full disk) those before it are still to be finished. */
 bool safetensors_writer_add(struct safetensors_writer *writer,
                             const struct saved_tensor *tensor,
                             struct error *error);
@@ -35,11 +34,11 @@ struct safetensors_file;
 struct safetensors_file *safetensors_file_open(const char *path, struct error *error);
 void safetensors_file_close(struct safetensors_file *file); /* may be NULL */
 size_t safetensors_file_count(const struct safetensors_file *file);
-/* In the order in which they were saved; in files of others, as they stand in the file. The
- * array's data is NULL. The key is that of the tensor's metadata, else of its name. */
+/* In the order in which they were saved; in files of others, as they are in the file. The array's
+ * data is NULL. The key is that of the tensor's metadata, else of its name. */
 const struct saved_tensor *safetensors_file_tensor(const struct safetensors_file *file,
                                                    size_t index);
-/* Where the values stand in the file. */
+/* The place of the values in the file. */
 void safetensors_file_place(const struct safetensors_file *file,
                             size_t index,
                             uint64_t *offset,
@@ -49,7 +48,7 @@ bool safetensors_file_read(struct safetensors_file *file,
                            size_t index,
                            struct array *array,
                            struct error *error);
-/* The same into the caller's memory, as many bytes as safetensors_file_place tells. */
+/* The same into the caller's memory, as many bytes as safetensors_file_place returns. */
 bool safetensors_file_read_into(const struct safetensors_file *file,
                                 size_t index,
                                 void *bytes,

@@ -55,8 +55,8 @@ bool device_functions_find(struct device_functions *functions);
 /* ScalarType's numbers, as the C interface has them. */
 enum { DEVICE_DTYPE_INT64 = 4, DEVICE_DTYPE_FLOAT64 = 7, DEVICE_DTYPE_COMPLEX128 = 10 };
 
-/* Tensors made while something is computed: they are deleted together. After a failure every
- * call gives NULL, so it is looked for once, at the end. */
+/* Tensors made while something is computed: they are deleted together. After a failure every call
+ * gives NULL, so the caller checks once, at the end. */
 #define DEVICE_WORK_MAX 48
 struct device_work {
     const struct device_functions *functions;
@@ -65,7 +65,7 @@ struct device_work {
     bool has_failed;
 };
 void device_work_release(struct device_work *work);
-/* Takes the tensor out of what the work deletes. */
+/* Removes the tensor from those that the work deletes. */
 struct aten_tensor *device_work_detach(struct device_work *work,
                                        struct aten_tensor *handle);
 

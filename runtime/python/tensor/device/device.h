@@ -1,5 +1,5 @@
 /* Statistics of tensors in another device's memory: computed there, by libtorch, without waiting;
- * what came out is told later, for many tensors at once. There is no hash of such a tensor, and
+ * the results are reported later, for many tensors at once. There is no hash of such a tensor, and
  * no sample. Called with the GIL held, which is kept.
  *
  * MONITORCH_TEST_DEVICE=1 in the environment treats tensors in the CPU's memory like those of a
@@ -11,28 +11,28 @@
 
 struct device_queue;
 
-/* Tells what was computed for the tensor that was added with `target`. */
+/* Reports the result for the tensor that was added with `target`. */
 typedef void (*device_report)(void *target, const struct statistics *statistics);
 
 /* NULL: out of memory. The access must outlive it. */
 struct device_queue *device_queue_new(struct tensor_access *access,
                                       device_report report);
-/* What was not told yet never is. */
+/* Results that are not reported yet never are. */
 void device_queue_free(struct device_queue *queue);
 /* In the child after a fork: begins anew, and touches nothing of what the parent made on its
  * devices. */
 void device_queue_forget(struct device_queue *queue);
 
 /* Begins to measure `object`, described as `tensor` with is_on_device set. False: its statistics
- * cannot be had there (a mode, a transform or a tracer would see it; the device cannot do it; it
- * is too large), and nothing will be told. */
+ * cannot be had there (a mode, a transform or a tracer would see it; the device cannot do it; it is
+ * too large), and nothing will be reported. */
 bool device_queue_add(struct device_queue *queue,
                       PyObject *object,
                       const struct tensor *tensor,
                       void *target);
-/* Waits for all that was begun, and tells it; nothing is told where the device failed. */
+/* Waits for all that was begun, and reports it; nothing is reported where the device failed. */
 void device_queue_flush(struct device_queue *queue);
-/* Whether something was begun and not told. */
+/* Whether something was begun and not reported. */
 bool device_queue_is_waiting(const struct device_queue *queue);
 
 #endif
