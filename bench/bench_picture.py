@@ -156,7 +156,7 @@ def main():
     print("12 tensors of 8 x 8, to a PNG:")
     print(f"  monitorch  {min(our_times) * 1000:7.1f} ms  {'%d x %d' % size(ours)} pixels")
     print(f"  matplotlib {min(figure_times) * 1000:7.1f} ms  {'%d x %d' % size(figure)} pixels")
-    claims = Claims("How long a picture of twelve tensors takes")
+    claims = Claims("The time of a picture of twelve tensors")
     faster = best(figure_times, our_times)
     peer = "a matplotlib figure of the same"
     claims.at_least(CLAIM, "a PNG of twelve tensors", faster, peer=peer, unit="times faster")

@@ -30,7 +30,7 @@ make bench BENCHMARKS=bench/bench_sql.py         # measure one, leave the page a
 ```
 
 `make bench` fails if a claim does not hold. A ratio is the median of rounds in which both sides
-took turns, or the ratio of the shortest times where a disturbance can only add time. The spread is
+alternated, or the ratio of the shortest times where a disturbance can only add time. The spread is
 the middle half of the rounds. A figure without a spread was counted (bytes, events) or is the same
 in each round. A bare time says little about another machine, so no claim is a bare time if there is
 a peer; the benchmarks print the times.

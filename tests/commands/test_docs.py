@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from tests.support import pages, paths, recording, warm
+from tests.support import english, pages, paths, recording, warm
 
 # README.md's snippets stand alone: test_readme.py runs them.
 PAGES = ["CONTRIBUTING.md", "samples/README.md"]
@@ -106,6 +106,18 @@ def prose(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_no_line_of_prose_is_longer_than_a_page_is_wide(page):
     assert [f"{page}:{number}" for number, line in prose(page) if len(line) > 100] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "SECURITY.md", *PAGES])
+def test_prose_leaves_out_verbs_that_do_nothing(page):
+    """Code, links' targets and names are not prose; tables are."""
+    text = pages.FENCE.sub(lambda found: "\n" * found[0].count("\n"), (paths.ROOT / page).read_text())
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = re.sub(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->", "", line)
+        if verbs := english.find_verbs(words):
+            found.append(f"{page}:{number}: {', '.join(verbs)}: {line[:120]}")
+    assert not found, "\n".join(found)
 
 
 def listed():
