@@ -77,7 +77,7 @@ static void show_progress(struct console *console, const struct item *item)
     if (console->shown_at != 0 && time - console->shown_at < PROGRESS_NANOSECONDS) {
         return;
     }
-    if (path.size > 50) { /* its end tells more; the line must not wrap */
+    if (path.size > 50) { /* its end is more useful; the line must not wrap */
         path = slice_part(path, path.size - 50, path.size);
     }
     buffer_add_format(&line, ERASE_LINE "%zu/%zu ", console->done_count,
@@ -96,7 +96,7 @@ static void console_raise_code(struct console *console, enum exit_code code)
     }
 }
 
-/* Prints what came of the next item, and adds it up. */
+/* Prints the outcome of the next item, and adds it up. */
 static void console_add(struct console *console,
                         const struct item *item,
                         const struct outcome *outcome)
@@ -129,7 +129,7 @@ static void add_count(struct buffer *text, size_t count, const char *noun)
     buffer_add_format(text, " %s%s", noun, count == 1 ? "" : "s");
 }
 
-/* Takes the progress line away and prints the summary where there is one. */
+/* Removes the progress line and prints the summary where there is one. */
 static void console_finish(struct console *console)
 {
     enum mode mode = console->options->mode;
@@ -165,7 +165,7 @@ static void console_finish(struct console *console)
     buffer_release(&line);
 }
 
-/* Several threads that work through a plan; what they made is told in the plan's order. */
+/* Several threads that work through a plan; their outcomes are printed in the plan's order. */
 
 /* How far the work may run ahead of the telling: outcomes wait in memory. */
 #define WINDOW 64
@@ -178,8 +178,8 @@ struct crew {
     const struct options *options; /* borrowed */
     struct console *console;       /* borrowed; used under the lock */
     pthread_mutex_t lock;
-    pthread_cond_t reported; /* an outcome was told: there is room again */
-    size_t next;             /* the first item that nobody took */
+    pthread_cond_t reported; /* an outcome was printed: there is room again */
+    size_t next;             /* the first item that no thread has begun */
     size_t reported_count;
     bool is_ready[WINDOW];           /* of item i at i % WINDOW */
     struct outcome outcomes[WINDOW]; /* owned */
@@ -203,7 +203,7 @@ static bool crew_next(struct crew *crew, size_t *item)
     return is_reading;
 }
 
-/* Tells every outcome whose turn it is. */
+/* Prints every outcome whose turn it is. */
 static void crew_hand_in(struct crew *crew, size_t item)
 {
     pthread_mutex_lock(&crew->lock);
@@ -276,7 +276,7 @@ static void crew_work_together(struct crew *crew)
     }
 }
 
-/* Returns when every item has been told to the console. */
+/* Returns when every outcome has been printed. */
 static void crew_run(const struct plan *plan,
                      const struct options *options,
                      struct console *console)

@@ -99,7 +99,7 @@ static void message_add_note(struct buffer *text,
     buffer_add_byte(text, '\n');
 }
 
-/* Room for what is inserted too, and for an encoding that takes more bytes than UTF-8. */
+/* Room for what is inserted too, and for an encoding that needs more bytes than UTF-8. */
 #define TRACED_SIZE_LIMIT ((INSTRUMENT_SIZE_LIMIT + INSTRUMENT_INSERTED_LIMIT) * 2)
 
 void outcome_init(struct outcome *outcome)
@@ -164,7 +164,7 @@ static void job_remark(struct job *job, enum note_kind kind, const char *text)
     job_add_notes(job, &note, 1);
 }
 
-/* A check that did not hold: told even where quiet is wanted, it is the answer. */
+/* A check that did not hold: printed even where quiet is wanted, it is the answer. */
 static void
 job_fail_check(struct job *job, const char *path, const char *what, const char *source)
 {
@@ -201,8 +201,8 @@ static bool job_read_other(struct job *job, const char *path)
     return file_read(path, TRACED_SIZE_LIMIT, &worker->other, &job->error);
 }
 
-/* Takes the text to where the item's output belongs. To standard output it moves: the buffer
- * is then an empty one. */
+/* Writes the text to the item's output. To standard output it moves: the buffer is then an empty
+ * one. */
 static bool job_write(struct job *job, struct buffer *text, bool is_changed)
 {
     const struct item *item = job->item;

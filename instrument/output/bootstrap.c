@@ -140,7 +140,7 @@ static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
     return row < 2 && names_encoding(rewriter, row);
 }
 
-/* Whether the line before an offset goes on behind it. */
+/* Whether the line before an offset continues behind it. */
 static bool follows_continuation(const struct rewriter *rewriter, uint32_t start)
 {
     const char *bytes = rewriter->syntax.text.bytes;
@@ -197,8 +197,8 @@ static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
            is_dunder_assignment(rewriter, statement);
 }
 
-/* Finds the first place, in the order in which the file runs. Plain functions may stand before
- * it: they are not called yet. `next` is the statement that follows the place, or 0. */
+/* Finds the first place, in the order in which the file runs. Plain functions may precede it: they
+ * are not called yet. `next` is the statement that follows the place, or 0. */
 static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 {
     struct slot slot = {.kind = SLOT_NONE};
@@ -235,7 +235,7 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
         if (slot.kind == SLOT_NONE ||
             (rewriter->needs_spy_import && slot.kind != SLOT_BEFORE &&
              blank.kind != SLOT_NONE)) {
-            slot = blank; /* a visible import stands best on a line of its own */
+            slot = blank; /* a visible import is best on a line of its own */
         }
         if (slot.kind == SLOT_NONE && !may_precede(rewriter, statement)) {
             return slot;
@@ -252,7 +252,7 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
     return slot;
 }
 
-/* Files of many functions alone would hold the table many times: it goes behind the text's last
+/* Files of many functions alone would hold the table many times: it is put behind the text's last
  * line end instead. */
 static bool
 find_end_slot(const struct rewriter *rewriter, struct slice table, struct slot *slot)
@@ -284,9 +284,9 @@ static bool is_first_code(const struct rewriter *rewriter, uint32_t start)
     return true;
 }
 
-/* The next simple statement on another line, before anything is recorded: the table stands
- * there, so that the line that fails where monitorch is missing is a short one. Not where the
- * lines between may call functions that were defined before. */
+/* The next simple statement on another line, before anything is recorded: the table is there, so
+ * that the line that fails where monitorch is missing is a short one. Not where the lines between
+ * may call functions that were defined before. */
 static struct slot find_table_slot(const struct rewriter *rewriter,
                                    const struct slot *first,
                                    uint32_t next)
@@ -434,7 +434,8 @@ static void insert_slot(struct rewriter *rewriter,
     case SLOT_BLANK_LINE:
     case SLOT_END:
         add_statements(rewriter, text, table, has_table);
-        buffer_add_byte(text, ';'); /* tells it from a line that a person wrote */
+        buffer_add_byte(text,
+                        ';'); /* distinguishes it from a line that a person wrote */
         if (slot->kind == SLOT_BLANK_LINE &&
             rewriter->syntax.text.bytes[slot->start] == '#') {
             buffer_add(text, SLICE("  "));

@@ -206,8 +206,8 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node)
                           place->is_selected);
 }
 
-/* Two calls in a row of one function are told apart by its enter site: where anything in a
- * function is recorded, so is that. */
+/* Two calls in a row of one function differ by its enter site: where anything in a function is
+ * recorded, so is that. */
 static bool is_draft_recorded(const struct rewriter *rewriter)
 {
     const struct site_draft *draft = &rewriter->draft;
@@ -330,8 +330,8 @@ static void add_spy(struct rewriter *rewriter, struct slice name)
     rewriter->place->emitted_count++;
 }
 
-/* The temporary goes at once, so that it keeps nothing alive. A module's stays, as None: a loop
- * over globals() must not see names come and go. */
+/* The temporary is deleted at once, so that it keeps nothing alive. A module's stays, as None: a
+ * loop over globals() must not see names appear and disappear. */
 static void add_cleaning(struct rewriter *rewriter)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -472,8 +472,8 @@ static bool has_base(const struct edits *edits, uint32_t offset)
     return false;
 }
 
-/* Empty parentheses get a comma too, which tells them from ones that were inserted. A class is
- * given records once; only the bootstrap, which comes last, may meet a base there. */
+/* Empty parentheses get a comma too, which distinguishes them from inserted ones. A class is given
+ * records once; only the bootstrap, which is added last, may find a base there. */
 void insert_base(struct rewriter *rewriter,
                  uint32_t definition,
                  size_t begin,

@@ -447,7 +447,7 @@ static size_t strip_after(struct strip *strip, size_t at)
     return at + 1;
 }
 
-/* The separator behind inserted statements that stand before others. */
+/* The separator behind inserted statements that precede others. */
 static size_t skip_separator(const struct strip *strip, size_t at)
 {
     if (matcher_skip(&strip->matcher, &at, SLICE(";  #"))) {
@@ -704,7 +704,7 @@ struct slice strip_find_hook(struct slice text)
         start--;
     }
     if (slice_ends(slice_part(text, start, end), SLICE("_t"))) {
-        end -= 2; /* `_mt_t = …` comes before `_mt = _mt_t(…)` */
+        end -= 2; /* `_mt_t = …` precedes `_mt = _mt_t(…)` */
     }
     return slice_part(text, start, end);
 }

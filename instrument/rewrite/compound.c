@@ -11,8 +11,8 @@ static bool has_splat(const struct rewriter *rewriter, uint32_t node)
            child_of_kind(rewriter, node, KIND_NAMED_EXPRESSION) != 0;
 }
 
-/* The expression that a with statement evaluates first. Where the items are in parentheses
- * that the grammar took for a tuple, it is inside them. */
+/* The expression that a with statement evaluates first. Where the items are in parentheses that the
+ * grammar parsed as a tuple, it is inside them. */
 static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
 {
     uint32_t node = first_child(rewriter, clause);
@@ -68,7 +68,7 @@ static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
     return end;
 }
 
-/* Whether what stands in the parentheses is a tuple and no items: only a tuple takes a starred
+/* Whether what stands in the parentheses is a tuple and no items: only a tuple may hold a starred
  * or an assignment expression beside others. */
 static bool is_tuple(const struct rewriter *rewriter, uint32_t clause)
 {
@@ -162,8 +162,8 @@ struct flow {
     bool has_arm;
 };
 
-/* They add to the draft what stands between two nodes, and its arguments behind `count` others;
- * they give back how many arguments there are then. */
+/* They add to the draft the names between two nodes, and its arguments behind `count` others; they
+ * give back how many arguments there are then. */
 
 /* Names that headers bind: targets of `for` and `with`, captures of patterns, aliases. */
 
@@ -348,8 +348,8 @@ static void insert_turn(struct rewriter *rewriter,
     }
 }
 
-/* Rewrites an arm's block; the record stands at its start, or is handed back in `in_header`
- * where nothing in the block can carry it. */
+/* Rewrites an arm's block; the record is at its start, or is handed back in `in_header` where
+ * nothing in the block can carry it. */
 static void rewrite_arm(struct rewriter *rewriter,
                         uint32_t block,
                         const struct record *record,
@@ -708,7 +708,7 @@ static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
     leave_loop(rewriter, statement, &before);
 }
 
-/* ---- `match`: which of its cases was taken, and what its patterns bind ---- */
+/* ---- `match`: which of its cases ran, and what its patterns bind ---- */
 
 static void rewrite_case(struct rewriter *rewriter,
                          uint32_t clause,

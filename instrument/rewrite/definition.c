@@ -25,7 +25,7 @@ static uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
     return 0;
 }
 
-/* How many functions stand at and below `node`. */
+/* How many functions are at and below `node`. */
 static size_t count_functions(const struct rewriter *rewriter, uint32_t node)
 {
     size_t count = 0;
@@ -79,7 +79,7 @@ static uint32_t definition_of(const struct rewriter *rewriter, uint32_t node)
                : node;
 }
 
-/* A class without type parameters takes `*((record) or ())` among its bases. */
+/* A class without type parameters gets `*((record) or ())` among its bases. */
 static bool class_can_carry(const struct rewriter *rewriter, uint32_t definition)
 {
     return node_at(rewriter, definition)->kind == KIND_CLASS_DEFINITION &&
@@ -140,7 +140,7 @@ pending_drop(struct rewriter *rewriter, struct pending *pending, struct slice na
     }
 }
 
-/* Takes pending records past a definition whose header cannot carry them. */
+/* Passes pending records over a definition whose header cannot carry them. */
 static void carry_past_definition(struct rewriter *rewriter,
                                   uint32_t definition,
                                   struct pending *pending)
@@ -152,7 +152,7 @@ static void carry_past_definition(struct rewriter *rewriter,
     }
 }
 
-/* Gives pending records to a definition's header, or takes them past it. */
+/* Gives pending records to a definition's header, or passes them over it. */
 static void
 carry_to_definition(struct rewriter *rewriter, uint32_t node, struct pending *pending)
 {
@@ -367,7 +367,7 @@ is_deep_header(const struct rewriter *rewriter, uint32_t node, uint32_t definiti
            0;
 }
 
-/* Assignment expressions in decorators, bases and defaults run where the definition stands. */
+/* Assignment expressions in decorators, bases and defaults run where the definition does. */
 static void rewrite_definition_header(struct rewriter *rewriter,
                                       uint32_t node,
                                       uint32_t definition,

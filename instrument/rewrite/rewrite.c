@@ -22,7 +22,7 @@ line_make(struct rewriter *rewriter, uint32_t node, uint32_t first, uint32_t end
     return record_make(rewriter, NULL, 0);
 }
 
-/* What comes after it on its way is not reached. */
+/* Statements after it are not reached. */
 static bool is_leaving(enum kind kind)
 {
     return kind == KIND_RAISE_STATEMENT || kind == KIND_BREAK_STATEMENT ||
@@ -52,7 +52,7 @@ line_after_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 
     enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
 
-    /* Nothing may stand before another `from __future__ import`. */
+    /* Nothing may precede another `from __future__ import`. */
     if (!wants_line(rewriter) || is_leaving(kind) ||
         kind == KIND_FUTURE_IMPORT_STATEMENT) {
         return;
@@ -97,8 +97,8 @@ static bool is_plain_string(struct slice text)
 }
 
 /* The strings of a concatenation are not in the flat tree: their quotes are looked for. A
- * concatenation with a format or bytes in it is taken for no documentation only where its
- * first string says so; that only moves where a record stands. */
+ * concatenation with a format or bytes in it counts as no documentation only where its first string
+ * says so; that only moves a record. */
 bool is_docstring(const struct rewriter *rewriter, uint32_t statement)
 {
     uint32_t string;
@@ -226,8 +226,8 @@ static bool has_no_code(const struct rewriter *rewriter, uint32_t statement)
     return is_constant(rewriter, child);
 }
 
-/* Whether the next statement can take over what is recorded after one that ends on a later
- * line than it starts: there the record would give the last line an event of its own. */
+/* Whether the next statement can carry what is recorded after one that ends on a later line than it
+ * starts: there the record would give the last line an event of its own. */
 static bool can_carry_over(const struct rewriter *rewriter, uint32_t next)
 {
     enum kind kind;
@@ -286,13 +286,13 @@ static void rewrite_statement(struct rewriter *rewriter,
     uint32_t next = syntax_sibling(&rewriter->syntax, block, statement);
 
     if (is_left_deep(rewriter, statement)) {
-        return; /* what waits goes on to the next statement */
+        return; /* what waits is passed to the next statement */
     }
     if (is_compound((enum kind)node_at(rewriter, statement)->kind)) {
         rewrite_compound(rewriter, statement, pending);
     } else if (rewriter->place->kind == SCOPE_MODULE &&
                is_dunder_assignment(rewriter, statement)) {
-        return; /* what waits goes on to the next statement */
+        return; /* what waits is passed to the next statement */
     } else if (is_sound(rewriter, statement)) {
         if (next == 0 || !has_no_code(rewriter, statement)) {
             insert_before(rewriter, statement, pending);
@@ -307,8 +307,8 @@ static void rewrite_statement(struct rewriter *rewriter,
     }
 }
 
-/* A docstring makes no code, so its line has no event: what waits goes on to the next
- * statement, where that can take it. */
+/* A docstring makes no code, so its line has no event: what waits is passed to the next statement,
+ * where that can carry it. */
 static void carry_past_docstring(struct rewriter *rewriter,
                                  uint32_t block,
                                  uint32_t docstring,

@@ -78,7 +78,7 @@ static struct slice attribute_name(const struct rewriter *rewriter, uint32_t att
     return slice_part(text, text.size - size, text.size);
 }
 
-/* Passes the object at the root of `a.b.c`, for the recorder to look the rest up. */
+/* Passes the object at the root of `a.b.c`, for the recorder to find the rest. */
 static void
 passing_peek(struct rewriter *rewriter, struct passing *passing, uint32_t attribute)
 {
@@ -327,8 +327,8 @@ static uint32_t passing_finish(struct rewriter *rewriter,
 
 /* ---- Assignments of every shape ---- */
 
-/* `o.x = e`: the value is a name that stands there already, or is caught by one more target,
- * the last: nothing is kept where setting the attribute fails. */
+/* `o.x = e`: the value is a name that is there already, or is caught by one more target, the last:
+ * nothing is kept where setting the attribute fails. */
 static void pass_attribute(struct rewriter *rewriter,
                            struct passing *passing,
                            uint32_t attribute,
@@ -473,7 +473,7 @@ rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last)
     }
 }
 
-/* A value that needs parentheses to stand inside an expression: `a, b`, `yield a`. */
+/* A value that needs parentheses inside an expression: `a, b`, `yield a`. */
 static bool is_list(const struct rewriter *rewriter, uint32_t value)
 {
     switch (node_at(rewriter, value)->kind) {

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* ---- The order in which saved tensors are told ---- */
+/* ---- The order of saved tensors ---- */
 
 static bool is_digit(struct slice text, size_t offset)
 {
@@ -74,7 +74,7 @@ static int compare_texts(struct slice a, struct slice b)
     return (i < a.size) - (j < b.size);
 }
 
-/* Names that differ in the zeros in front of their numbers alone are told apart too. */
+/* Names that differ in the zeros in front of their numbers alone have an order too. */
 static int compare_names(struct slice a, struct slice b)
 {
     size_t size = a.size < b.size ? a.size : b.size;
@@ -91,7 +91,7 @@ static int compare_slices(const void *a, const void *b)
     return compare_names(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* Numbers in names count as numbers: call2 comes before call10. */
+/* Numbers in names count as numbers: call2 precedes call10. */
 static void saved_order_sort_names(struct slice *names, size_t count)
 {
     if (count > 1) {
@@ -113,7 +113,7 @@ static int compare_entries(const void *a, const void *b)
                       : (first->index > second->index) - (first->index < second->index);
 }
 
-/* As they were saved; those of which that is not known come last, by name. */
+/* As they were saved; those of which that is not known are last, by name. */
 static void saved_order_sort_entries(struct saved_entry *entries, size_t count)
 {
     if (count > 1) {
@@ -133,7 +133,7 @@ struct saved_source {
 
 /* ---- A file of saved tensors, whatever its format ---- */
 
-/* false: no file that saved tensors stand in, by its name's ending. */
+/* false: no file of saved tensors, by its name's ending. */
 static bool saved_format_of_name(struct slice name, enum saved_format *format)
 {
     if (slice_ends(name, SLICE(".pt"))) {
@@ -237,7 +237,7 @@ static const struct saved_tensor *saved_source_tensor(const struct saved_source 
     return saved_trace_tensor(source->trace, index);
 }
 
-/* Where the packed values stand in the file in one piece; 0 and 0 where they do not. */
+/* The place of the packed values in the file, in one piece; 0 and 0 where they do not. */
 static void saved_source_place(const struct saved_source *source,
                                size_t index,
                                uint64_t *offset,
@@ -272,7 +272,7 @@ static bool saved_source_read(struct saved_source *source,
     return saved_trace_read(source->trace, index, array, error);
 }
 
-/* The same into the caller's memory, as many bytes as saved_source_place tells: not 0. */
+/* The same into the caller's memory, as many bytes as saved_source_place returns: not 0. */
 static bool saved_source_read_into(const struct saved_source *source,
                                    size_t index,
                                    void *bytes,

@@ -98,7 +98,7 @@ struct kept {
     struct saved_tensor tensor;
     uint64_t event;
     uint64_t size;    /* in bytes */
-    bool is_reported; /* a saver told what it is known by */
+    bool is_reported; /* a saver recorded its key */
 };
 
 struct saved_trace {
@@ -128,11 +128,11 @@ struct scan {
     uint64_t event;
     bool is_once;   /* each element of an expanded tensor was kept once */
     uint64_t size;  /* of its values, in bytes */
-    uint64_t count; /* of them, as many as have come */
-    bool is_open;   /* all pieces have come so far, and it was not kept yet */
+    uint64_t count; /* of them, as many as were read */
+    bool is_open;   /* all pieces were read so far, and it was not kept yet */
 };
 
-/* Told as damage, last. */
+/* Reported as damage, last. */
 static bool has_no_memory(const struct log_reader *reader)
 {
     size_t count = log_reader_damage_count(reader);
@@ -211,7 +211,7 @@ static void scan_data(struct scan *scan, const struct log_item *item)
     scan->count += item->data.bytes.size;
 }
 
-/* What the event itself tells. */
+/* The fields of the event itself. */
 static struct saved_tensor tensor_of(const struct scan *scan)
 {
     struct arena *arena = &scan->trace->arena;
@@ -238,7 +238,7 @@ static struct saved_tensor tensor_of(const struct scan *scan)
     };
 }
 
-/* `line` is what a saver tells of the tensor; "" where there is none. */
+/* `line` is a saver's description of the tensor; "" where there is none. */
 static bool keep(struct scan *scan, struct slice line)
 {
     struct saved_trace *trace = scan->trace;

@@ -1,4 +1,4 @@
-/* Reads a trace: opening it, its items one by one, and the damage that was met. */
+/* Reads a trace: opening it, its items one by one, and the damage that was found. */
 #include "runtime/base/hash/hash.h"
 
 #include "runtime/base/memory.h"
@@ -74,7 +74,7 @@ static void log_ring_note_ended(struct log_reader *reader, uint32_t call)
     }
 }
 
-/* The number of all events: those up to the last chunk are told by it. */
+/* The number of all events: it has the number of those before. */
 static uint64_t log_ring_count_events(struct log_reader *reader)
 {
     const char *bytes;
@@ -169,8 +169,8 @@ static void check_first_event(struct log_reader *reader,
         (unsigned long long)first_event, (unsigned long long)reader->stream.next_event);
 }
 
-/* Whether the chunk is still the one that the index tells of: a ring's writer may have begun
- * to use it again before or while it was read. */
+/* Whether the chunk is still the one that the index has: a ring's writer may have begun to use it
+ * again before or while it was read. */
 static bool is_still_there(const struct log_reader *reader,
                            const struct log_index_entry *entry)
 {
@@ -367,7 +367,7 @@ is_reported(const struct log_reader *reader, uint64_t offset, const char *text)
     return false;
 }
 
-/* Where there is no memory for the message, that is what is told. */
+/* Where there is no memory for the message, that is reported. */
 static void damage_insert(struct log_reader *reader, uint64_t offset, struct slice text)
 {
     void *damage = reader->damage;
@@ -428,7 +428,7 @@ const char *log_reader_damage(const struct log_reader *reader, size_t index)
 
 /* ---- items ---- */
 
-/* A trace that was closed tells how many events it has. */
+/* A trace that was closed knows how many events it has. */
 static void check_end(struct log_reader *reader)
 {
     const struct log_header *header = &reader->header;
@@ -551,7 +551,7 @@ void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
         reader->stream.next_event +=
             ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
     } while (reader->stream.next_event <= number);
-    /* The chunk may be another than where the look began. */
+    /* The chunk may be another than where the search began. */
     if (log_reader_place(reader).chunk != place.chunk) {
         place = (struct log_place){
             .chunk = log_reader_place(reader).chunk,

@@ -43,7 +43,7 @@ struct log_intern {
 };
 
 struct log_writer {
-    /* What each record needs comes first, to share few lines of the cache. */
+    /* The fields that each record needs are first, to share few lines of the cache. */
     struct log_open_chunk stream;
     size_t begun_size; /* of the record that is begun, padded; 0: none is */
     uint64_t event_count;
@@ -84,7 +84,7 @@ static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
     return chunk->size - chunk->used;
 }
 
-/* Where the next record comes. */
+/* The place of the next record. */
 static inline void *log_open_chunk_place(const struct log_open_chunk *chunk)
 {
     return (char *)chunk->header + chunk->used;
@@ -322,9 +322,9 @@ static bool ring_grow(struct log_writer *writer, struct error *error)
     return true;
 }
 
-/* Whether the oldest chunk is no longer needed. The one after it is kept as well when it holds
- * none of the events that are wanted: a call that goes on is told again in each chunk, and an
- * event at the beginning of one may come before that. */
+/* Whether the oldest chunk is no longer needed. The one after it is kept as well when it holds none
+ * of the events that are wanted: an open call is written again in each chunk, and an event at the
+ * beginning of one may precede that. */
 static bool ring_can_drop(const struct log_writer *writer)
 {
     return writer->ring_count >= 3 &&
@@ -377,7 +377,7 @@ static bool stream_open(struct log_writer *writer,
     return true;
 }
 
-/* Tells that the stream's chunk is about to be sealed. */
+/* Notifies the owner that the stream's chunk is about to be sealed. */
 static void log_writer_note_seal(const struct log_writer *writer)
 {
     if (writer->before_seal != NULL && writer->stream.header != NULL) {
@@ -416,9 +416,8 @@ static bool log_chunks_next_stream(struct log_writer *writer, struct error *erro
  * kept: two that share one do not occur. */
 
 #define CAPACITY_MIN 256
-/* A program that makes up texts without end must not fill the memory: when this many places
- * are taken up to their share, the table starts anew, and what comes again gets a second
- * number. */
+/* A program that makes up texts without end must not fill the memory: when this many places are
+ * used up to their share, the table starts anew, and what occurs again gets a second number. */
 #define CAPACITY_MAX (1024 * 1024)
 
 static void log_intern_release(struct log_intern *intern)
@@ -657,7 +656,7 @@ void log_writer_setting(struct log_writer *writer,
     (void)log_writer_define(writer, &head, sizeof head, SLICE(""));
 }
 
-/* A guess at what an event takes with its calls, for choosing the size of a ring's chunks. */
+/* A guess at an event's size with its calls, for choosing the size of a ring's chunks. */
 #define RING_EVENT_SIZE 256
 /* A ring of about this many chunks wastes little where the oldest is only half wanted. */
 #define RING_CHUNKS 8
@@ -889,7 +888,7 @@ void log_writer_abandon(struct log_writer *writer)
     writer_free(writer);
 }
 
-/* Ends recording for good, for the reason that `error` tells. */
+/* Ends recording for good, for the reason in `error`. */
 static void log_writer_stop(struct log_writer *writer, const struct error *error)
 {
     struct error ignored = ERROR_INIT;

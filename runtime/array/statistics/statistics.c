@@ -101,14 +101,14 @@ struct statistics_part {
 
 /* ---- statistics of some of the elements ---- */
 
-/* Where the squares' sum is more than this many times what is left of it with the mean taken
- * off, too many digits may have gone: about 6 of 16. */
+/* Where the squares' sum is more than this many times what is left of it without the mean, too many
+ * digits may be lost: about 6 of 16. */
 #define CANCELLATION_LIMIT 0x1p20
 
 #define WIDE_BLOCK_COUNT (KERNEL_BLOCK_SIZE / sizeof(double))
 
-/* How many elements of a dtype make a block: what fits into KERNEL_BLOCK_SIZE, converted to
- * floats or doubles too where no kernel takes them as they are. */
+/* How many elements of a dtype make a block: what fits into KERNEL_BLOCK_SIZE, converted to floats
+ * or doubles too where no kernel reads them as they are. */
 static size_t statistics_block_count(enum dtype dtype)
 {
     size_t size = dtype_size(dtype);
@@ -434,7 +434,7 @@ static void statistics_part_finish(const struct statistics_part *part,
 /* A thread is made for so many pieces: for fewer, making it costs more than it gains. */
 #define THREAD_PIECE_COUNT 4
 #define THREAD_MAX         64
-/* More than is used here; what threads have if not told is 128 KiB on some systems. */
+/* More than is used here; the default is 128 KiB on some systems. */
 #define THREAD_STACK_SIZE ((size_t)1024 * 1024)
 /* Elements that do not lie together are gathered by so many bytes, some blocks of them. With
  * several rows at once, lines of the cache that columns share are read once. */
@@ -493,7 +493,7 @@ static void measure_blocks(const struct job *job,
     }
 }
 
-/* What is gathered need not end with a block: the rest waits for what comes next. */
+/* What is gathered need not end with a block: the rest waits for the next elements. */
 static __attribute__((noinline)) void gather_blocks(const struct job *job,
                                                     uint64_t first,
                                                     uint64_t count,
@@ -544,7 +544,7 @@ static void measure_piece(const struct job *job, uint64_t index, struct piece *p
     }
 }
 
-/* Some pieces of an array, one after the other, which threads take as they come. */
+/* Some pieces of an array, one after the other, which threads measure in order. */
 struct batch {
     const struct job *job;
     struct piece *pieces;
@@ -571,7 +571,7 @@ static void *batch_work(void *argument)
     return NULL;
 }
 
-/* Makes up to `wanted` threads that work at the batch, and tells how many there are now. The
+/* Makes up to `wanted` threads that work at the batch; returns how many there are now. The
  * program's signals are not for them. */
 static unsigned threads_start(struct batch *batch, pthread_t *threads, unsigned wanted)
 {
@@ -595,9 +595,9 @@ static unsigned threads_start(struct batch *batch, pthread_t *threads, unsigned 
     return started;
 }
 
-/* Threads are made for the batch and are gone when it is done: nothing is left to be lost in a
- * fork or to hold up an exit, and the 20 us that one takes are little next to 4 MiB. Where
- * none can be had, there is this one. */
+/* Threads are made for the batch and end with it: nothing is left to be lost in a fork or to hold
+ * up an exit, and the 20 us that one costs are little next to 4 MiB. Where none can be had, there
+ * is this one. */
 static void batch_measure(struct batch *batch, unsigned thread_limit)
 {
     uint64_t worth = batch->count / THREAD_PIECE_COUNT;

@@ -1,13 +1,13 @@
-/* Following by sys.monitoring, from Python 3.12 on: functions for its events. Only the code
- * that is followed has events of its instructions; other code is met once, at its first call, and costs nothing after. Debuggers and coverage are tools of their
- * own there and notice nothing. */
+/* Following by sys.monitoring, from Python 3.12 on: functions for its events. Only the code that is
+ * followed has events of its instructions; other code is seen once, at its first call, and costs
+ * nothing after. Debuggers and coverage are tools of their own there and notice nothing. */
 #include "runtime/python/follow/follow.h"
 #include "runtime/python/follow/visit.h"
 #include "runtime/python/visit/variables.h"
 
 static struct {
     PyObject
-        *disable; /* owned: what tells that an event is not wanted there any more */
+        *disable; /* owned: the answer that an event is not wanted there any more */
     PyObject *settrace; /* owned: Python's own sys.settrace */
     PyObject *restart;  /* owned: sys.monitoring.restart_events */
 } kept;
@@ -17,7 +17,7 @@ static PyObject *not_wanted(void)
     return Py_NewRef(kept.disable == NULL ? Py_None : kept.disable);
 }
 
-/* The code of the running frame begins or goes on: what is told of it is found, or made. */
+/* The code of the running frame begins or continues: its plan is found, or made. */
 static PyObject *
 visit_code(PyObject *const *arguments, Py_ssize_t count, bool is_beginning)
 {
@@ -142,8 +142,8 @@ PyDoc_STRVAR(monitor_settrace_doc,
              "Set the global debug tracing function.  It will be called on each\n"
              "function call.  See the debugger chapter in the library manual.");
 
-/* What stands in sys.settrace meanwhile. A trace function that comes or goes makes 3.12 and 3.13
- * forget the events of instructions of other tools, until all events are begun anew. */
+/* The function that sys.settrace has meanwhile. A trace function that is set or removed makes 3.12
+ * and 3.13 forget the events of instructions of other tools, until all events are begun anew. */
 static PyObject *monitor_settrace(PyObject *module, PyObject *function)
 {
     PyObject *result = PyObject_CallFunctionObjArgs(kept.settrace, function, NULL);

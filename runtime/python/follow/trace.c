@@ -1,8 +1,8 @@
 /* Following by a trace function, in Python 3.10 and 3.11.
  *
- * Python has one trace function a thread. Ours takes that place and passes on to the one that
+ * Python has one trace function a thread. Ours replaces that one and passes on to the one that
  * was there (a debugger's, coverage's) what it would have been given, in the way in which Python
- * does. What sys.gettrace() tells is theirs; and sys.settrace is replaced while we are on, so
+ * does. The answer of sys.gettrace() is theirs; and sys.settrace is replaced while we are on, so
  * that whoever sets another one sets it behind ours. */
 #include "runtime/python/follow/follow.h"
 #include "runtime/python/follow/visit.h"
@@ -40,7 +40,7 @@ static struct {
 
 /* In this thread. */
 static __thread struct {
-    bool is_installed; /* ours was set, and not taken away by sys.settrace */
+    bool is_installed; /* ours was set, and not removed by sys.settrace */
     PyObject *behind;  /* owned: the function behind ours; may be NULL */
     unsigned changes;  /* how often the function behind ours was set */
     uint64_t calls;    /* that were seen */
@@ -112,7 +112,7 @@ static void close_frame(struct follow_plan *plan, PyObject *frame)
     followed_frame_leave(frame, plan);
 }
 
-/* What the followed frame does is told; before those behind us hear of it. */
+/* What the followed frame does is recorded; before those behind us hear of it. */
 static void
 notify(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
 {
@@ -139,7 +139,7 @@ notify(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
     }
 }
 
-/* The function behind ours that takes this event: a new reference or NULL. */
+/* The function behind ours that gets this event: a new reference or NULL. */
 static PyObject *find_callback(PyObject *behind, PyObject *frame, int event)
 {
     PyObject *callback;
@@ -155,7 +155,7 @@ static PyObject *find_callback(PyObject *behind, PyObject *frame, int event)
     return callback;
 }
 
-/* As Python does it: the frame's variables go into its f_locals before and come back after. */
+/* As Python does it: the frame's variables go into its f_locals before and are read back after. */
 static PyObject *
 call_behind(PyObject *callback, PyObject *frame, int event, PyObject *value)
 {
@@ -214,7 +214,7 @@ static int pass_on(PyObject *behind, PyObject *frame, int event, PyObject *value
     Py_DECREF(result);
     if (event == EVENT_CALL && own.changes == changes && follower.is_on &&
         !is_python_function(behind)) {
-        /* A tracer in C, such as coverage's, takes the place itself when it is called so. */
+        /* A tracer in C, such as coverage's, installs itself when it is called so. */
         set_behind(behind);
     }
     return 0;
@@ -329,7 +329,7 @@ PyDoc_STRVAR(settrace_doc,
              "Set the global debug tracing function.  It will be called on each\n"
              "function call.  See the debugger chapter in the library manual.");
 
-/* What stands in sys.settrace meanwhile. */
+/* The function that sys.settrace has meanwhile. */
 static PyObject *settrace(PyObject *module, PyObject *function)
 {
     (void)module;

@@ -1,4 +1,4 @@
-/* Built-in metrics of what goes by one name. */
+/* The type Gauge: the built-in metrics of one module output or parameter. */
 #include "runtime/python/monitor/gauge.h"
 
 #include "runtime/array/statistics/gauge.h"
@@ -17,7 +17,7 @@ static bool gauge_devices_add(struct session *session,
 struct slot {
     struct gauge gauge;
     struct spread
-        *spread; /* owned; NULL where no metric needs it, or nothing came yet */
+        *spread; /* owned; NULL where no metric needs it, or nothing was added yet */
 };
 
 struct gauge_object {
@@ -34,7 +34,7 @@ struct gauge_object {
 
 /* ---- measuring ---- */
 
-/* Indices of an axis that are told apart; larger dimensions are not measured. */
+/* Indices of an axis that have a slot each; larger dimensions are not measured. */
 #define SLOT_COUNT_MAX 65536
 
 /* False with an exception set: no memory. */
@@ -81,7 +81,7 @@ static bool measure(struct gauge_object *gauge, size_t index, const struct tenso
     return true;
 }
 
-/* Takes the dimension out of shape and strides. */
+/* Removes the dimension from shape and strides. */
 static void drop_dimension(const struct tensor *tensor,
                            uint32_t axis,
                            struct tensor *part,
@@ -243,7 +243,7 @@ static void report(void *target, const struct statistics *statistics)
     wait->is_reported = true;
 }
 
-/* Whether all were told. */
+/* Whether all were reported. */
 static bool waits_drop(struct gauge_devices *devices)
 {
     bool are_written = true;
@@ -308,7 +308,7 @@ static bool gauge_devices_add(struct session *session,
     return true;
 }
 
-/* Waits for all that was begun, and tells it to the gauges. False: some of it was lost. */
+/* Waits for all that was begun, and adds it to the gauges. False: some of it was lost. */
 static bool gauge_devices_flush(struct session *session)
 {
     if (session->gauge_devices == NULL) {
@@ -439,7 +439,7 @@ static PyObject *key_of(const struct gauge_object *gauge, PyObject *key, size_t 
                            : Py_NewRef(key);
 }
 
-/* Takes the value's reference. */
+/* Steals the value's reference. */
 static bool put(const struct gauge_object *gauge,
                 PyObject *dict,
                 PyObject *key,

@@ -1,10 +1,10 @@
-/* The layout of tensor objects: where they keep their dispatch keys, version, sizes, dtype, storage and
- * gradient. No header says it for all releases, so it is looked for in tensors made for that. */
+/* The layout of tensor objects: where they keep their dispatch keys, version, sizes, dtype, storage
+ * and gradient. No header says it for all releases, so it is found in tensors made for that. */
 #include "runtime/base/peek.h"
 #include "runtime/python/tensor/private.h"
 
 #define SAMPLE_MAX 12
-#define IMPL_MAX   384 /* bytes of a TensorImpl that are looked at; it has about 200 */
+#define IMPL_MAX   384 /* bytes of a TensorImpl that are searched; it has about 200 */
 
 /* A tensor made for the search, with torch's own answers. */
 struct sample {
@@ -35,10 +35,10 @@ static inline uint64_t word_of(const char *bytes, size_t offset)
     return word;
 }
 
-/* Where a tensor object keeps its dtype, its place in its storage, and the storage its memory: looked
- * for as the rest of the layout is (layout.c). */
+/* Where a tensor object keeps its dtype, its place in its storage, and the storage its memory:
+ * found as the rest of the layout is (layout.c). */
 
-#define STORAGE_SIZE 128 /* bytes of a storage that are looked at */
+#define STORAGE_SIZE 128 /* bytes of a storage that are searched */
 
 /* A sample's storage, as far as a place holds it. */
 struct storage {
@@ -339,11 +339,11 @@ static bool samples_ask(struct search *search)
 }
 
 /* Where a tensor object keeps its dispatch keys, version and sizes. No header says it for all
- * releases, so it is looked for: tensors are made whose answers to torch's public functions are
- * known and differ, and a place counts only if it holds the right answer for each of them. Memory
- * is read in a way that cannot fault. What does not fit leaves the public functions in use. */
+ * releases, so it is searched: tensors are made whose answers to torch's public functions are known
+ * and differ, and a place counts only if it holds the right answer for each of them. Memory is read
+ * in a way that cannot fault. What does not fit leaves the public functions in use. */
 
-#define COUNTER_MAX  64 /* bytes of a version counter that are looked at; it has 24 */
+#define COUNTER_MAX  64 /* bytes of a version counter that are searched; it has 24 */
 #define OBJECT_WORDS 8  /* of a Python object, at most */
 #define NOT_FOUND    UINT16_MAX
 /* Where memory cannot be read for a moment, it is another time. */
@@ -647,10 +647,10 @@ void layout_search(struct torch_access *torch)
         ++torch->layout.search_count < SEARCH_MAX ? LAYOUT_UNKNOWN : LAYOUT_REFUSED;
 }
 
-/* Where a tensor object keeps whether autograd follows it: looked for as the rest of the layout is
+/* Where a tensor object keeps whether autograd follows it: found as the rest of the layout is
  * (layout.c), with tensors that autograd follows, for themselves or by a function. */
 
-#define META_SIZE    192 /* bytes of autograd's part that are looked at */
+#define META_SIZE    192 /* bytes of autograd's part that are searched */
 #define FOLLOWED_MAX 6
 
 struct followed {
@@ -693,7 +693,7 @@ find_function(const struct search *search, PyObject *tensor, uint64_t *function)
     return is_good;
 }
 
-/* `tensor` is taken; NULL: it could not be made. */
+/* `tensor`'s reference is stolen; NULL: it could not be made. */
 static bool add(struct grad_search *grad, PyObject *tensor, bool is_followed_itself)
 {
     struct followed *followed = &grad->followed[grad->count];

@@ -6,8 +6,7 @@
 #include "runtime/python/tracer/tracing.h"
 #include "runtime/python/visit/values.h"
 
-/* The values that a Tracing keeps: copies of tensors, and objects, one after the other as they
- * came.
+/* The values that a Tracing keeps: copies of tensors, and objects, in the order of their visits.
  *
  * A plain tensor is copied where it lies into memory that many share: a small one costs less so
  * than a call of torch does. It is made a tensor again when somebody asks for it (keep.c). */
@@ -51,8 +50,8 @@ HOT static struct kept *add_kept(struct tracing *tracing)
     return list == NULL ? NULL : &list->items[list->count++];
 }
 
-/* Keeps an object, whose reference is stolen; NULL stands for an exception that is set. False with
- * an exception set. */
+/* Keeps an object, whose reference is stolen; NULL means that an exception is set. False with an
+ * exception set. */
 static bool tracing_keep_object(struct tracing *tracing,
                                 struct traced_path *path,
                                 PyObject *object,
@@ -327,7 +326,7 @@ measure_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
                   PyLong_FromUnsignedLongLong(kept->iteration));
 }
 
-/* By path, in the order in which paths were met. NULL with an exception set. */
+/* By path, in the order of their first values. NULL with an exception set. */
 static PyObject *measure_all(struct tracing *tracing, const struct kept_list *kept)
 {
     size_t path_count = tracing->traced_count;
@@ -471,7 +470,7 @@ void traced_path_release(struct traced_path *path)
     Py_XDECREF(path->name);
 }
 
-/* One more, or where there are enough the one that was taken over first. */
+/* One more, or where there are enough the one that was added first. */
 static struct traced_state *
 traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread)
 {
@@ -507,7 +506,7 @@ static void traced_state_refer_weakly(struct traced_state *state, PyObject *valu
     }
 }
 
-/* What nobody else has cannot come again; what may is known by a weak reference. */
+/* What nobody else has cannot occur again; what may is known by a weak reference. */
 static void drop(struct traced_state *state, bool may_come_again)
 {
     PyObject *held = state->held;
@@ -545,7 +544,7 @@ HOT void tracing_let_go(struct tracing *tracing,
     }
 }
 
-/* Takes one of the thread's out of the list; NULL: there is none. */
+/* Removes one of the thread's from the list; NULL: there is none. */
 HOT static struct traced_state *reuse_listed(struct tracing *tracing, uint64_t thread)
 {
     struct traced_state **place = &tracing->listed;
@@ -577,7 +576,7 @@ HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_ro
  * be done as long as the program does. */
 enum reference { REFERENCE_WEAK, REFERENCE_HELD };
 
-/* A value that is told. */
+/* A value that is recorded. */
 struct delivery {
     struct tracing *tracing;
     struct traced_path *path;

@@ -1,4 +1,4 @@
-/* Tokens of tracked calls: announced, taken by the frame that runs the code, over. */
+/* Tokens of tracked calls: announced, accepted by the frame that runs the code, ended. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -169,7 +169,7 @@ struct track_live {
     size_t open_count;
     uint64_t flush_count;
     struct buffer scratch;
-    struct buffer kept; /* lines that were not taken */
+    struct buffer kept; /* lines that were not delivered */
     bool has_unwritten;
     bool has_complained;
 };
@@ -286,7 +286,7 @@ static void follow_fork(struct track_live *live)
     }
 }
 
-/* A recording begins, or goes on in a forked process: nothing is known of its calls. */
+/* A recording begins, or continues in a forked process: nothing is known of its calls. */
 static void track_live_begin(struct track_live *live, const struct recorder *recorder)
 {
     live->recorder = recorder;
@@ -333,8 +333,8 @@ void track_live_add_text(struct track_live *live,
     }
 }
 
-/* One item of the recording that goes on; `context` is the struct track_live: this is what a
- * recorder_tap calls. */
+/* One item of the active recording; `context` is the struct track_live: this is what a recorder_tap
+ * calls. */
 static void track_live_add(void *context, const struct log_item *item)
 {
     struct track_live *live = context;
@@ -437,7 +437,7 @@ static void write_stream(struct track_live *live, struct stream *stream)
     stream->lines.has_failed = false;
 }
 
-/* Writes what was added since to the files. Where that fails it is told once, on stderr. */
+/* Writes what was added since to the files. A failure is reported once, on stderr. */
 static void track_live_flush(struct track_live *live)
 {
     if (!live->has_unwritten) {
@@ -452,13 +452,13 @@ static void track_live_flush(struct track_live *live)
     }
 }
 
-/* Whether lines were added that were not flushed, or not taken. */
+/* Whether lines were added that were not flushed, or not delivered. */
 static bool track_live_has_lines(const struct track_live *live)
 {
     return live->has_unwritten || live->kept.size > 0;
 }
 
-/* Appends lines that were not taken yet to `text`: all threads' as they came. */
+/* Appends lines that were not delivered yet to `text`: all threads' in their order. */
 static void track_live_detach(struct track_live *live, struct buffer *text)
 {
     buffer_add(text, buffer_slice(&live->kept));
@@ -723,7 +723,7 @@ static void wait_for_code(struct track_token *token)
     waiting = (struct track_token *)Py_NewRef((PyObject *)token);
 }
 
-/* Takes the token off this thread's, which may not hold it; gives their reference. */
+/* Removes the token from this thread's, which may not hold it; gives their reference. */
 static PyObject *stop_waiting(struct track_token *token)
 {
     struct track_token **link = &waiting;

@@ -32,7 +32,7 @@ static bool fail_tensor(struct error *error, const char *what)
     return false;
 }
 
-/* What stands there instead of a tensor, in words. */
+/* What is there instead of a tensor, in words. */
 static bool fail_other(struct error *error, const struct pickle_value *value)
 {
     static const char *const words[] = {
@@ -88,7 +88,7 @@ static bool rebuild_of(struct rebuild *rebuild, const struct pickle_value *value
     return true;
 }
 
-/* What the value would be made by, wrappers taken off. */
+/* What the value would be made by, without wrappers. */
 static bool find_rebuild(struct rebuild *rebuild,
                          const struct pickle_value *value,
                          struct error *error)
@@ -349,7 +349,7 @@ struct pt_file {
     struct buffer values;
 };
 
-/* The archive while it is looked at. */
+/* The archive while it is read. */
 struct archive {
     struct mapping file;
     struct zip_directory directory;
@@ -415,7 +415,7 @@ static bool read_tensor(struct archive *archive, struct pt_tensor *tensor)
     return true;
 }
 
-/* Where the tensor's values stand in the file. */
+/* The place of the tensor's values in the file. */
 static bool find_values(const struct archive *archive,
                         const struct pt_tensor *tensor,
                         struct pt_file *file)

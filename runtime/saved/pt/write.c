@@ -12,8 +12,8 @@
 
 #include <errno.h>
 
-/* The pickle that tells torch.load of a tensor: a few opcodes of Python's protocol 2, those that
- * `weights_only=True` takes. */
+/* The pickle that describes a tensor to torch.load: a few opcodes of Python's protocol 2, those
+ * that `weights_only=True` allows. */
 
 #define PROTOCOL         "\x80\x02"
 #define MARK             "("
@@ -28,8 +28,8 @@
 #define GLOBAL(m, n)     "c" m "\n" n "\n"
 #define TEXT(size, text) "X" size "\0\0\0" text
 
-/* The storages that had types of their own; the dtypes that came later are told by name, and
- * their storage is bytes. */
+/* The storages that had types of their own; later dtypes are written by name, and their storage is
+ * bytes. */
 static const char *storage_of(enum dtype dtype)
 {
     switch (dtype) {
@@ -148,14 +148,14 @@ static void pickle_add_tensor(struct buffer *pickle, const struct array *array)
     buffer_add(pickle, SLICE(TUPLE REDUCE STOP));
 }
 
-/* From this size on the fields of 32 bits say that those of 64 are to be looked at. */
+/* From this size on the fields of 32 bits refer to those of 64. */
 #define ZIP64_SIZE      UINT32_MAX
 #define VERSION_PLAIN   20
 #define VERSION_ZIP64   45
-#define FLAG_DESCRIPTOR 0x0008 /* sizes and checksum stand behind the bytes */
+#define FLAG_DESCRIPTOR 0x0008 /* sizes and checksum are behind the bytes */
 #define FLAG_UTF8       0x0800
 #define DATE_1980                                                                      \
-    0x0021 /* the first that can be told: files with equal tensors are equal */
+    0x0021 /* the first that the format has: files with equal tensors are equal */
 #define EXTRA_ZIP64      0x0001
 #define EXTRA_ZIP64_SIZE 20
 #define EXTRA_PADDING    0x4246 /* "FB", as PyTorch's own padding is called */
@@ -198,7 +198,7 @@ void zip_release(struct zip_writer *zip)
     buffer_release(&zip->directory);
 }
 
-/* From the version on, as it stands in the local header and in the directory. */
+/* From the version on, as in the local header and in the directory. */
 static void add_facts(
     struct buffer *buffer, unsigned flags, uint32_t crc, uint64_t size, bool is_zip64)
 {
@@ -313,7 +313,7 @@ zip_end(struct zip_writer *zip, struct slice name, uint64_t size, uint32_t crc)
     add_to_directory(zip, name, FLAG_DESCRIPTOR, crc, size);
 }
 
-/* Tells where the directory is, where 32 bits do not. */
+/* The directory's place where 32 bits cannot hold it. */
 static void
 add_end_64(struct buffer *pending, uint64_t count, uint64_t size, uint64_t start)
 {
@@ -385,7 +385,7 @@ bool pt_has_dtype(enum dtype dtype)
     }
 }
 
-/* All that stands in front of the values. torch.load passes over the record that is ours. */
+/* All bytes in front of the values. torch.load passes over the record that is ours. */
 static void
 add_head(struct zip_writer *zip, const struct saved_tensor *tensor, uint64_t size)
 {
@@ -432,7 +432,7 @@ static bool write_parts(struct zip_writer *zip,
     return true;
 }
 
-/* The head goes with the first piece and the end with the last: most files take one write. */
+/* The head is written with the first piece and the end with the last: most files need one write. */
 static bool write_pieces(struct zip_writer *zip,
                          struct file_draft *draft,
                          struct array_pieces *pieces,

@@ -70,7 +70,7 @@ static bool fail(const char *path, const char *what, struct error *error)
     return false;
 }
 
-/* The blocks are taken now, so that the header cannot find the disk full. */
+/* The blocks are allocated now, so that the header cannot find the disk full. */
 static bool keep_room(int descriptor, uint64_t room)
 {
     int number =
@@ -100,7 +100,7 @@ static ssize_t read_some(int descriptor, char *bytes, uint64_t size, uint64_t of
     return got;
 }
 
-/* Where a run of the values goes: to the draft, or to the descriptor. */
+/* The place of a run of the values: to the draft, or to the descriptor. */
 struct target {
     struct file_draft *draft; /* NULL: the descriptor */
     int descriptor;
@@ -299,7 +299,7 @@ struct safetensors_entry {
     size_t line, line_size; /* of metadata, as JSON has it */
     size_t shape, shape_size;
     enum dtype dtype;
-    uint64_t offset, size; /* where the values stand while the file is written */
+    uint64_t offset, size; /* the place of the values while the file is written */
     size_t index;          /* in the order in which they were added */
 };
 
@@ -308,8 +308,7 @@ struct safetensors_header {
     size_t count, capacity;
     struct buffer texts; /* owned */
     size_t size;         /* that the header has at most */
-    bool
-        is_as_added; /* once it is written: the values stand in the order of the file */
+    bool is_as_added; /* once it is written: the values are in the order of the file */
 };
 
 /* A run of bytes in the file of the values. */
@@ -317,7 +316,7 @@ struct safetensors_run {
     uint64_t offset, size;
 };
 
-/* Readers take no longer ones. */
+/* Readers refuse longer ones. */
 #define HEADER_SIZE_MAX ((size_t)100000000)
 /* Of an entry, beside its texts: `"":{"dtype":"","shape":,"data_offsets":[,]},` with the largest
  * numbers, and `"":"",` in the metadata. */
@@ -405,7 +404,7 @@ static bool add_texts(struct buffer *texts,
     return !texts->has_failed;
 }
 
-/* A tensor whose values stand at `offset`. Fails where there is no room or no memory. */
+/* A tensor whose values are at `offset`. Fails where there is no room or no memory. */
 static bool safetensors_header_add(struct safetensors_header *header,
                                    const struct saved_tensor *tensor,
                                    uint64_t offset,
@@ -428,7 +427,7 @@ static bool safetensors_header_add(struct safetensors_header *header,
         return error_set_memory(error);
     }
     header->entries = entries;
-    /* The name stands in the metadata too. */
+    /* The name is in the metadata too. */
     size = header->size + (texts->size - before) + entry.name_size + ENTRY_SIZE_MAX;
     if (size > HEADER_SIZE_MAX) {
         texts->size = before;
@@ -583,16 +582,14 @@ safetensors_header_pad(struct buffer *text, size_t size, struct error *error)
     return true;
 }
 
-/* Puts the entries in the order that the file has, and gives all that stands in front of the
- * values, in `text`, which is empty. Of tensors of one name the last is kept. Nothing may be added
- * any more. */
+/* Puts the entries in the order that the file has, and gives all bytes in front of the values, in
+ * `text`, which is empty. Of tensors of one name the last is kept. Nothing may be added any more. */
 static bool safetensors_header_write(struct safetensors_header *header,
                                      struct buffer *text,
                                      struct error *error)
 {
     put_in_order(header);
-    buffer_add(text,
-               SLICE("12345678")); /* where the size of what follows comes to stand */
+    buffer_add(text, SLICE("12345678")); /* the place of the size of what follows */
     add_metadata(header, text);
     add_tensors(header, text);
     return safetensors_header_pad(
@@ -621,7 +618,7 @@ static bool safetensors_header_run(const struct safetensors_header *header,
 /* Tensors written into one file of the format safetensors: collected beside it, then either
  * finished there or, where the file is small or needs another order, copied. */
 
-/* What stands in a header beside its tensors, at most. */
+/* The bytes of a header beside its tensors, at most. */
 #define HEADER_REST 64
 /* The room that the header does not need is filled with spaces: in a file that is larger than it
  * by as much, or where there is no room for a copy. */
