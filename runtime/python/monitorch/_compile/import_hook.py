@@ -4,7 +4,7 @@ Files on disk stay as they are, and so does all that can be seen of a module: it
 source and cached path. `SourceFileLoader.get_code` begins by asking its `path_stats` about
 the file; there the code is made, and handed to `get_code` where it would compile the source.
 Bytecode files are neither read nor written for such a module. Where anything fails nothing
-has been touched, and Python itself tells of it, without a frame of ours in its traceback.
+has been touched, and Python itself reports it, without a frame of ours in its traceback.
 """
 
 import contextlib
@@ -53,13 +53,13 @@ class Hook:
             key = self._cache.find_key(source, path, self.selected.options(path))
             found = self._cache.get(key)
             if found is not None:
-                self._tell_notes(found[1], path)
+                self._report_notes(found[1], path)
                 return found[0]
         made = self._make(_instrument.compile_source, name, source, path)
         if made is None:
             return None
         code, result = made
-        self._tell_notes(result.notes, path)
+        self._report_notes(result.notes, path)
         if self._cache is not None and key is not None:
             self._cache.put(key, code, result.notes)
         return code  # type: ignore[no-any-return]
@@ -68,7 +68,7 @@ class Hook:
         """The instrumented text, for those who compile it themselves."""
         result = self._make(_instrument.instrument, name, source, path)
         if result is not None:
-            self._tell_notes(result.notes, path)
+            self._report_notes(result.notes, path)
         return result  # type: ignore[no-any-return]
 
     def _make(
@@ -84,9 +84,9 @@ class Hook:
                 with _same_stack():
                     return make(source, path, **options)
         except _instrument.InstrumentError as error:
-            self.tell(f"{error}; the file runs without being recorded")
+            self.report(f"{error}; the file runs without being recorded")
         except (RecursionError, MemoryError) as error:
-            self.tell(
+            self.report(
                 f"{path}:1:1: too deep to be instrumented here ({error or 'out of memory'}); the "
                 "file runs without being recorded"
             )
@@ -99,18 +99,18 @@ class Hook:
             return False
         line = None if name == "__main__" else _find_handing_over(source)
         if line is not None:
-            self.tell(
+            self.report(
                 f"{path}:{line}:1: the module hands itself to a function, which may refuse the names "
                 "that recording adds; the file runs without being recorded"
             )
         return line is None
 
-    def _tell_notes(self, notes: "Notes", path: str) -> None:
+    def _report_notes(self, notes: "Notes", path: str) -> None:
         for kind, line, column, text in notes:
             if kind == "warning":
-                self.tell(f"{path}:{line}:{column}: {text}")
+                self.report(f"{path}:{line}:{column}: {text}")
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Once, however often a file is imported."""
         if text not in self._told:
             self._told.add(text)
@@ -172,7 +172,7 @@ def _same_stack() -> "Iterator[None]":
 
 
 def be_silent(text: str) -> None:
-    """For hooks that are to tell nothing."""
+    """For hooks that report nothing."""
 
 
 def install(hook: Hook) -> None:
@@ -264,7 +264,7 @@ def _change(name: str) -> None:
         importlib.import_module(_LATER[name]).change(sys.modules[name])
     except Exception as error:
         if _hook is not None:
-            _hook.tell(f"{name} could not be notified of instrumented modules: {error}")
+            _hook.report(f"{name} could not be notified of instrumented modules: {error}")
 
 
 # What is done with modules when they have been imported: name -> function.
@@ -313,4 +313,4 @@ def _call(change: "Callable[[Any], None]", module: "Any") -> None:
         change(module)
     except Exception as error:
         if _hook is not None:
-            _hook.tell(f"{module.__name__} could not be prepared for this run: {error}")
+            _hook.report(f"{module.__name__} could not be prepared for this run: {error}")

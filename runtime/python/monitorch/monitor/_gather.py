@@ -119,14 +119,14 @@ def _sum_here(tensor: Any) -> Any:
         return None
     if tensor.numel() == 1:
         return tensor.item()
-    told = None if tensor.dtype.is_complex else _recorder.measure(tensor, sample=0, hash=False)
-    if told is None or not told["is_readable"]:
+    found = None if tensor.dtype.is_complex else _recorder.measure(tensor, sample=0, hash=False)
+    if found is None or not found["is_readable"]:
         return _sum_there(tensor).item()
-    if told["nan"] or (told["posinf"] and told["neginf"]):
+    if found["nan"] or (found["posinf"] and found["neginf"]):
         return math.nan
-    if told["posinf"] or told["neginf"]:
-        return math.inf if told["posinf"] else -math.inf
-    return told["mean"] * told["count"] if told["count"] else 0.0
+    if found["posinf"] or found["neginf"]:
+        return math.inf if found["posinf"] else -math.inf
+    return found["mean"] * found["count"] if found["count"] else 0.0
 
 
 def _sum_there(tensor: Any) -> Any:

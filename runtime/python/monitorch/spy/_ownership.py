@@ -79,13 +79,13 @@ class Ownership:
     ) -> int:
         """The same for names within a file: nothing is written."""
         may_be_own = True
-        while self._take(find_name(number), file, may_be_own) == "taken":
+        while self._acquire(find_name(number), file, may_be_own) == "others":
             self._pass(find_name(number))
             number = advance(number)
             may_be_own = False
         return number
 
-    def _take(self, name: str, file: str, may_be_own: bool) -> Literal["own", "new", "taken"]:
+    def _acquire(self, name: str, file: str, may_be_own: bool) -> Literal["own", "new", "others"]:
         """`name` is the file itself, which is begun then, or of something in it."""
         me = _Owner(os.getpid(), self._serial, file)
         with _lock:
@@ -95,31 +95,31 @@ class Ownership:
                 # What another has had in a file that is now of this saver is gone with it.
                 is_replaced = name != file == owner.file and not is_own
                 if not (self.overwrite or is_replaced or owner.is_gone()):
-                    return "taken"
+                    return "others"
             _owners[name] = me
             if name == file:
                 _unfinished.add(file)
         return "own" if is_own and may_be_own else "new"
 
     def _write_at(self, path: str, number: int, write: _Write, *, may_be_own: bool) -> bool:
-        taken = self._take(path, path, may_be_own)
-        if taken == "taken":
+        status = self._acquire(path, path, may_be_own)
+        if status == "others":
             return False
         is_written = False
         try:
-            if taken == "own" or self.overwrite:
+            if status == "own" or self.overwrite:
                 is_written = write(path, number, True)
             else:
                 is_written = self._write_first(path, number, write)
         finally:
             if not is_written:
-                self._give_back(path, taken)
+                self._give_back(path, status)
         return is_written
 
-    def _give_back(self, path: str, taken: str) -> None:
+    def _give_back(self, path: str, status: str) -> None:
         """Nothing was written."""
         finish(path)
-        if taken == "new":
+        if status == "new":
             with _lock:
                 _owners.pop(path, None)
 

@@ -16,8 +16,8 @@ Gathered = dict[str, tuple[list[Any], list[int], list[int]]]
 
 GRACE = 3.0  # seconds for the others, where an exception leaves the block
 LINGER = 10.0  # seconds for the others to read how it ended, where a rank is missing
-_KEPT = 1 << 26  # bytes that were sent, from which on it is asked whether they were taken
-_END, _TAKEN, _MET = "end", "taken", "met"
+_KEPT = 1 << 26  # bytes that were sent, from which on it is asked whether they were received
+_END, _RECEIVED, _JOINED = "end", "received", "joined"
 
 logger = logging.getLogger("monitorch.tracer")
 
@@ -58,14 +58,14 @@ class Root:
         self._failure: RankError | None = None
         self._complete: collections.deque[Gathered] = collections.deque()
 
-    def meet(self) -> None:
+    def join(self) -> None:
         """All have entered their blocks."""
         link = self._link
         if not link.wait(lambda: link.have_come(0, self._others)):
             missing = self._find_missing(0)
             raise self._fail(f"{name_ranks(missing)} did not enter its `with` block", missing)
         link.read_notes(0, self._others)
-        link.note(_MET, b"1")
+        link.note(_JOINED, b"1")
 
     def prepare(self, pending: Pending, is_last: bool) -> Step:
         return Step(pending, None, is_last)
@@ -74,9 +74,9 @@ class Root:
         if self._failure is not None:
             self.keep(step)
             raise self._failure
-        self._take(step.pending)
+        self._add(step.pending)
         while step.is_last and self._others:
-            self._take({})
+            self._add({})
         if step.is_last and self._missing:
             raise RankError(self._tell_missing(), self._missing)
 
@@ -107,7 +107,7 @@ class Root:
         link.leave_at = time.monotonic() + limit
         try:
             if self._failure is not None:
-                pass  # they have been told
+                pass  # they have been notified
             elif self._missing:
                 link.note(_END, End(message, self._missing, True).to_bytes())
             elif error is not None:
@@ -117,12 +117,12 @@ class Root:
                 link.note(_END, End("", (), False).to_bytes())
             acks = [f"ack/{rank}" for rank in link.ranks[1:] if rank not in self._missing]
             if link.wait(lambda: link.has(acks)):
-                link.forget(_END, _TAKEN, _MET, *acks)
+                link.forget(_END, _RECEIVED, _JOINED, *acks)
         except RankError as gone:
             logger.warning("%s", gone)
         link.close()
 
-    def _take(self, pending: Pending) -> None:
+    def _add(self, pending: Pending) -> None:
         link = self._link
         self._step += 1
         is_whole = link.wait(lambda: link.have_come(self._step, self._others))
@@ -141,7 +141,7 @@ class Root:
         self._others = [note.rank for note in notes if not note.is_last]
         if missing:
             self._miss(missing)
-        link.note(_TAKEN, str(self._step).encode())
+        link.note(_RECEIVED, str(self._step).encode())
 
     def _receive(self, notes: list[Note]) -> list[Pending]:
         messages = self._link.receive(notes)
@@ -198,13 +198,13 @@ class Sender:
         self._link = link
         self._allow_pickle = allow_pickle
         self._step = 0
-        self._taken = 0  # the root has the steps up to this one
+        self._received = 0  # the root has the steps up to this one
         self._end: End | None = None
 
-    def meet(self) -> None:
+    def join(self) -> None:
         link = self._link
         link.send(0, _message.pack({}), False)
-        if not link.wait(lambda: self._has_end() or link.has([_MET]), link.timeout + GRACE):
+        if not link.wait(lambda: self._has_end() or link.has([_JOINED]), link.timeout + GRACE):
             raise RankError(f"rank {link.root} did not enter its `with` block", (link.root,))
         self._raise_failure()
 
@@ -277,18 +277,18 @@ class Sender:
         link = self._link
         if not link.wait(lambda: self._has_end() or self._has_progress(), link.timeout + GRACE):
             raise RankError(
-                f"rank {link.root} did not receive gathering {self._taken + 1} within "
+                f"rank {link.root} did not receive gathering {self._received + 1} within "
                 f"{link.timeout:g} s",
                 (link.root,),
             )
 
     def _has_progress(self) -> bool:
-        content = self._link.read(_TAKEN)
-        taken = 0 if content is None else int(content)
-        if taken <= self._taken:
+        content = self._link.read(_RECEIVED)
+        received = 0 if content is None else int(content)
+        if received <= self._received:
             return False
-        self._taken = taken
-        self._link.forget_sent(taken)
+        self._received = received
+        self._link.forget_sent(received)
         return True
 
 

@@ -92,7 +92,7 @@ class Gatherer:
         self._end = (Root if link.is_root else Sender)(link, self.allow_pickle)
         if self.overlap and link.can_overlap():
             try:
-                self._end.meet()
+                self._end.join()
                 link.use_own_group()
             except BaseException as error:  # the block is not entered, and so not left
                 self._end.close(error)

@@ -20,8 +20,8 @@ from monitorch.tracer import _message
 
 DEFAULT_TIMEOUT = 1800.0  # torch's own for process groups
 INLINE_MOST = 4096  # a message of so many bytes goes as a note
-PENDING_MOST = 1 << 30  # bytes that were sent and not yet taken, before a sender waits
-_TAG = 29117  # the first of ours among the numbers by which messages are told apart
+PENDING_MOST = 1 << 30  # bytes that were sent and not yet received, before a sender waits
+_TAG = 29117  # the first of ours among the numbers that identify messages
 _TAG_COUNT = 1024
 _NOTE = struct.Struct("<BQ")  # flags, the message's size
 _IS_LAST, _IS_INLINE = 1, 2
@@ -139,21 +139,21 @@ class Link:
         if self.is_root:
             store = dist.TCPStore(socket.getfqdn(), 0, None, True, wait_for_workers=False)
             place = [json.dumps([store.host, store.port]).encode()]
-        told = torch.zeros(512, dtype=torch.uint8, device=self._find_device())
+        sent = torch.zeros(512, dtype=torch.uint8, device=self._find_device())
         if self.is_root:
-            told[: len(place[0])] = torch.frombuffer(bytearray(place[0]), dtype=torch.uint8)
-        dist.broadcast(told, src=self.root, group=self.group)
+            sent[: len(place[0])] = torch.frombuffer(bytearray(place[0]), dtype=torch.uint8)
+        dist.broadcast(sent, src=self.root, group=self.group)
         if self.is_root:
             return store
-        host, port = json.loads(bytes(told.tolist()).rstrip(b"\0"))
+        host, port = json.loads(bytes(sent.tolist()).rstrip(b"\0"))
         return dist.TCPStore(host, port, None, False, timedelta(seconds=self.timeout))
 
     def _find_device(self) -> Any:
         """Where the backend wants what it sends: on the CPU if it can."""
         import torch
 
-        told = str(self._dist.get_backend_config(self.group))
-        kinds = [part.partition(":")[0] for part in told.split(",") if ":" in part]
+        sent = str(self._dist.get_backend_config(self.group))
+        kinds = [part.partition(":")[0] for part in sent.split(",") if ":" in part]
         if not kinds or "cpu" in kinds:
             return torch.device("cpu")
         return torch.device(kinds[0], getattr(torch, kinds[0]).current_device())

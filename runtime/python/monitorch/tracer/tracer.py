@@ -246,7 +246,7 @@ class ModelTracer:
             or bool(self.post_gather_callbacks)
         )
 
-    def _take(self) -> Pending:
+    def _detach(self) -> Pending:
         pending: Pending = self._tracing.detach()
         for name, (values, iterations) in pending.items():
             for callback in self.pre_gather_callbacks:
@@ -256,14 +256,14 @@ class ModelTracer:
     def _gather(self, iteration: int) -> None:
         """Gathers at the end of an interval."""
         with self._lock:
-            for gathered in self._gatherer.gather(self._take()):
+            for gathered in self._gatherer.gather(self._detach()):
                 self._receive(gathered)
 
     def _gather_last(self, error: BaseException | None) -> None:
         """Gathers the rest. If a rank is missing, the results hold what arrived."""
         complete: list[Gathered] = []
         try:
-            pending = self._take()
+            pending = self._detach()
         except BaseException as failure:  # a callback's; the other ranks are not to wait
             self._gatherer.finish({}, error or failure)
             raise
