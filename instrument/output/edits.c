@@ -258,6 +258,7 @@ struct record record_make(struct rewriter *rewriter,
     if (record.site == SITE_NONE) {
         return record;
     }
+    assert(record.site < rewriter->sites.count);
     rewriter->has_record = true;
     rewriter->place->emitted_count++;
     if (argument_count > 0) {
@@ -275,6 +276,8 @@ struct record record_make(struct rewriter *rewriter,
 
 void pending_add(struct pending *pending, const struct record *record)
 {
+    assert(pending->count <= PENDING_LIMIT);
+    assert(record->site == SITE_NONE || pending->count < PENDING_LIMIT);
     if (record->site != SITE_NONE && pending->count < PENDING_LIMIT) {
         pending->items[pending->count++] = *record;
     }

@@ -52,7 +52,7 @@ static void forget(struct uninitialised *all, size_t index)
 {
     struct uninitialised_piece *piece = all->pieces[index];
 
-    assert(index < all->count);
+    assert(index < all->count && piece->begin <= piece->end);
     all->count--;
     memmove(&all->pieces[index], &all->pieces[index + 1],
             (all->count - index) * sizeof(struct uninitialised_piece *));
@@ -124,6 +124,7 @@ find_element(const struct array *array, const int64_t *strides, uint64_t number)
         offset += (int64_t)(number % length) * strides[i];
         number /= length;
     }
+    assert(number == 0);
     return offset;
 }
 
@@ -137,6 +138,7 @@ find_sampled(const struct sample_grid *grid, const int64_t *strides, uint64_t nu
         offset += sample_grid_index(grid, i, (uint32_t)(number % length)) * strides[i];
         number /= length;
     }
+    assert(number == 0);
     return offset;
 }
 
@@ -171,6 +173,7 @@ static void reach_init(struct reach *reach, const struct array *array)
             reach->strides[place] = reach->strides[place - 1];
             reach->lengths[place] = reach->lengths[place - 1];
         }
+        assert(stride > 0 && (place == 0 || reach->strides[place - 1] >= stride));
         reach->strides[place] = stride;
         reach->lengths[place] = array->shape[i];
         reach->count++;
@@ -333,6 +336,8 @@ static bool insert(struct uninitialised *all, struct uninitialised_piece *piece)
             (all->count - index) * sizeof(struct uninitialised_piece *));
     all->pieces[index] = piece;
     all->count++;
+    assert(index == 0 || all->pieces[index - 1]->end <= piece->begin);
+    assert(index + 1 == all->count || piece->end <= all->pieces[index + 1]->begin);
     piece->serial = ++all->serial;
     return true;
 }

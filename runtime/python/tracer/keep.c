@@ -6,6 +6,8 @@
 #include "runtime/python/tracer/tracing.h"
 #include "runtime/python/visit/values.h"
 
+#include <assert.h>
+
 /* The values that a Tracing keeps: copies of tensors, and objects, in the order of their visits.
  *
  * A plain tensor is copied where it lies into memory that many share: a small one costs less so
@@ -44,6 +46,7 @@ HOT static struct kept *add_kept(struct tracing *tracing)
 {
     struct kept_list *list = tracing->last_kept;
 
+    assert(list == NULL || list->count <= KEPT_LIST_COUNT);
     if (list == NULL || list->count == KEPT_LIST_COUNT) {
         list = add_list(tracing);
     }

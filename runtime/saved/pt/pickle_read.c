@@ -6,6 +6,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
 
+#include <assert.h>
+
 struct pickle_values {
     const struct pickle_value **items; /* owned */
     size_t count;
@@ -43,6 +45,7 @@ static bool pickle_machine_detach(struct pickle_machine *machine,
                                   size_t size,
                                   const unsigned char **bytes)
 {
+    assert(machine->offset <= machine->bytes.size);
     if (machine->bytes.size - machine->offset < size) {
         return fail(machine, "it is cut off");
     }
@@ -57,6 +60,7 @@ pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t 
 {
     const unsigned char *bytes;
 
+    assert(size <= sizeof *number);
     if (!pickle_machine_detach(machine, size, &bytes)) {
         return false;
     }
@@ -179,6 +183,7 @@ static bool pickle_machine_memo_put(struct pickle_machine *machine, uint64_t pla
     while (memo->count <= place) {
         memo->items[memo->count++] = NULL;
     }
+    assert(place < memo->count && memo->count <= memo->capacity);
     memo->items[place] = value;
     return true;
 }
@@ -200,6 +205,7 @@ pickle_machine_fold(struct pickle_machine *machine, enum pickle_kind kind, size_
     const struct pickle_value **items =
         arena_allocate(machine->arena, count, sizeof *items);
 
+    assert(count <= machine->stack.count);
     if (items == NULL) {
         return fail_memory(machine);
     }
@@ -223,7 +229,8 @@ static bool pickle_machine_fold_marked(struct pickle_machine *machine,
         !pickle_machine_fold(machine, kind, machine->stack.count - mark - 1)) {
         return false;
     }
-    /* The new value takes the mark's place. */
+    /* The new value replaces the mark. */
+    assert(machine->stack.count == mark + 2);
     machine->stack.items[mark] = machine->stack.items[mark + 1];
     machine->stack.count = mark + 1;
     return true;
