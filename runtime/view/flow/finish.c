@@ -368,6 +368,7 @@ static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         if (kept > 0 && edge_compare(&edges[kept - 1], &edges[i]) == 0) {
             edges[kept - 1].count += edges[i].count;
+            edges[kept - 1].is_unsure = edges[kept - 1].is_unsure && edges[i].is_unsure;
         } else {
             edges[kept++] = edges[i];
         }

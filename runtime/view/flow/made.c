@@ -217,19 +217,42 @@ static void find_chooser(struct walk *walk, uint32_t node, struct way way)
     find(walk, node, SLICE(""), way);
 }
 
+/* Whether a name alone stands there: an array that it has would be the very object that the target is,
+ * and that is not so, for then nothing is asked here. */
+static bool is_refuted(const struct walk *walk, uint32_t node)
+{
+    const struct term_node *at = &walk->term->nodes[node];
+    struct slice name;
+
+    if (walk->target == FLOW_NONE || at->kind != TERM_READ ||
+        !is_array(&walk->builder->raws[walk->target])) {
+        return false;
+    }
+    name = walk->site->reads[at->number].name;
+    return slice_find(name, SLICE("."), 0) == name.size;
+}
+
 static void
 find_choice(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
     uint32_t condition = term_child(walk->term, node);
     uint32_t first;
+    uint32_t count = 0;
 
     if (condition == 0) {
         return;
     }
     find_chooser(walk, condition, way);
     first = term_sibling(walk->term, node, condition);
-    way.is_unsure = way.is_unsure || count_parts(walk, node, first) > 1;
-    find_parts(walk, node, first, path, way);
+    for (uint32_t i = first; i != 0; i = term_sibling(walk->term, node, i)) {
+        count += !is_refuted(walk, i) && count_of(walk, i).found_count > 0;
+    }
+    way.is_unsure = way.is_unsure || count > 1;
+    for (uint32_t i = first; i != 0; i = term_sibling(walk->term, node, i)) {
+        if (!is_refuted(walk, i)) {
+            find(walk, i, path, way);
+        }
+    }
 }
 
 static void
@@ -362,6 +385,10 @@ find_item(struct walk *walk, uint32_t node, struct slice path, struct way way)
         flow_path_set_item(&item, 0, path);
     } else {
         set_place(walk, argument, &item, path);
+    }
+    if (is_use(walk, object) && walk->builder->uses[object].is_container) {
+        flow_path_resolve_last(
+            &item, walk->builder->contents[walk->builder->uses[object].content].length);
     }
     way.is_unsure =
         way.is_unsure || (other != 0 && count_of(walk, other).found_count > 0);

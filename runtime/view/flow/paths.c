@@ -141,3 +141,22 @@ bool flow_path_fits(struct slice path, struct slice wanted, struct slice *rest)
     *rest = path;
     return true;
 }
+
+void flow_path_resolve_last(struct flow_path *path, uint32_t length)
+{
+    struct slice text = flow_path_slice(path);
+    uint64_t back = 0;
+
+    if (!slice_starts(text, SLICE("[-"))) {
+        return;
+    }
+    for (size_t i = 2; i < text.size && text.bytes[i] != ']' && back < UINT32_MAX;
+         i++) {
+        back = back * 10 + (uint64_t)(text.bytes[i] - '0');
+    }
+    if (length == UINT32_MAX || back == 0 || back > length) {
+        flow_path_set(path, SLICE("[*]"), flow_path_behind(text));
+    } else {
+        flow_path_set_item(path, length - (uint32_t)back, flow_path_behind(text));
+    }
+}

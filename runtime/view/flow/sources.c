@@ -166,26 +166,6 @@ add_content(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
     return add_carried(builder, index, wanted);
 }
 
-/* `[-1]` at the path's beginning, of a container of that length. */
-static void resolve_last(struct flow_path *path, uint32_t length)
-{
-    struct slice text = flow_path_slice(path);
-    uint64_t back = 0;
-
-    if (!slice_starts(text, SLICE("[-"))) {
-        return;
-    }
-    for (size_t i = 2; i < text.size && text.bytes[i] != ']' && back < UINT32_MAX;
-         i++) {
-        back = back * 10 + (uint64_t)(text.bytes[i] - '0');
-    }
-    if (length == FLOW_NONE || back == 0 || back > length) {
-        flow_path_set(path, SLICE("[*]"), flow_path_behind(text));
-    } else {
-        flow_path_set_item(path, length - (uint32_t)back, flow_path_behind(text));
-    }
-}
-
 /* The same, of the site's read; `part` of its name is what the binding is bound to. */
 static bool add_read(struct flow_builder *builder,
                      uint32_t binding,
@@ -201,7 +181,7 @@ static bool add_read(struct flow_builder *builder,
         return true;
     }
     flow_path_set(&path, attribute, wanted->path);
-    resolve_last(&path, builder->contents[content].length);
+    flow_path_resolve_last(&path, builder->contents[content].length);
     wanted->path = flow_path_slice(&path);
     if (wanted->source.node != FLOW_NONE) {
         builder->uses[wanted->source.node].content = content;
@@ -482,7 +462,7 @@ static bool set_removed(const struct flow_builder *builder,
     if (argument == 0 || term->nodes[argument].kind == TERM_FROM_END) {
         flow_path_set_last(path, argument == 0 ? 1 : term->nodes[argument].number,
                            SLICE(""));
-        resolve_last(path, length);
+        flow_path_resolve_last(path, length);
     } else if (term->nodes[argument].kind == TERM_NUMBER) {
         flow_path_set_item(path, term->nodes[argument].number, SLICE(""));
     } else if (term->nodes[argument].kind == TERM_TEXT) {

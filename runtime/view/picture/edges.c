@@ -156,6 +156,9 @@ void edge_draw(struct sheet *sheet,
     sheet_begin(sheet, classes[style], title_of(sheet, graph, edge));
     item = sheet_add(sheet, PICTURE_CURVE);
     edge_style(sheet, style, edge->count, item);
+    if (edge->is_unsure) {
+        item->stroke_width /= 2;
+    }
     if (mark_is_handed_on(graph, edge)) {
         mark_edge(sheet, item);
     }

@@ -58,16 +58,41 @@ static unsigned next_wanted(const struct why_fact *fact)
     return (fact->made & fact->passes & WHY_NAN) != 0 ? wanted | WHY_INF : wanted;
 }
 
+/* What of the wanted the edge's source holds: nothing where its form alone was read. */
+static unsigned
+brings(const struct why *why, const struct flow_edge *edge, unsigned wanted)
+{
+    return edge->kind == FLOW_EDGE_FORM ? 0
+                                        : both(wanted, why->facts[edge->source].holds);
+}
+
+/* Whether what certainly went in explains what is wanted: then nothing else is asked. */
+static bool has_certain(const struct why *why, uint32_t node, unsigned wanted)
+{
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        if (!why->graph.edges[i].is_unsure &&
+            brings(why, &why->graph.edges[i], wanted) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
 {
     unsigned wanted = next_wanted(&why->facts[node]);
+    bool is_explained = has_certain(why, node, wanted);
 
     for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
-        uint32_t source = why->graph.edges[i].source;
+        const struct flow_edge *edge = &why->graph.edges[i];
+        uint32_t source = edge->source;
         struct why_fact *fact = &why->facts[source];
-        unsigned passes = fact->passes | both(wanted, fact->holds);
+        unsigned passes = fact->passes | brings(why, edge, wanted);
 
-        if (why->graph.edges[i].kind != FLOW_EDGE_FORM && passes != fact->passes) {
+        if (is_explained && edge->is_unsure) {
+            continue;
+        }
+        if (passes != fact->passes) {
             fact->passes = (uint8_t)passes;
             if (!put(queue, source, 0)) {
                 return false;

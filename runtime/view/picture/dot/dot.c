@@ -399,6 +399,9 @@ static void add_edge(struct buffer *text,
     buffer_add_format(text, "    n%u -> n%u [%s", edge->source, edge->target,
                       mark_is_handed_on(graph, edge) ? "color=\"#c8102e\" penwidth=2"
                                                      : styles[edge->kind]);
+    if (edge->is_unsure) {
+        buffer_add(text, SLICE(" penwidth=0.5"));
+    }
     if (edge->is_carried) {
         buffer_add(text, SLICE(" constraint=false arrowhead=vee"));
     }
