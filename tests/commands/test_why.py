@@ -678,6 +678,20 @@ def test_a_statement_behind_another_on_its_line(tmp_path, lines):
     assert run.returncode == 0 and "written here" in run.stdout
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "h = (a - a) / (a - a).sum(); q, k = abs(h).reshape(2, -1)",
+        "b = ';'; h = (a - a) / (a - a).sum() if b == ';' else a; q = abs(h)",
+        "h = ((a - a) /  # one;\n  (a - a).sum()); q = abs(h)",
+    ],
+)
+def test_a_statement_in_front_of_another_on_its_line(tmp_path, line):
+    trace = record(tmp_path, f"import numpy as np\n\na = np.arange(4.0)\n{line}\n")
+    run = why(trace)
+    assert re.match(r"\S+:4: NaN made here: h: 0/0", run.stdout), run.stdout
+
+
 def test_infinities_that_are_meant(tmp_path):
     """A causal mask's -Inf is no alarm."""
     pytest.importorskip("torch")

@@ -105,7 +105,7 @@ def test_torch_maps_it(tmp_path: Any) -> None:
 @pytest.mark.slow
 def test_more_than_4_gib(tmp_path: Any) -> None:
     count = 2**32 + 5
-    save(tmp_path / "a.pt", torch.tensor(7, dtype=torch.uint8).expand(count))
+    save(tmp_path / "a.pt", torch.full((count,), 7, dtype=torch.uint8))
     mapped = torch.load(tmp_path / "a.pt", weights_only=True, mmap=True)
     assert mapped.shape == (count,)
     assert mapped[0] == 7 and mapped[-1] == 7

@@ -185,9 +185,7 @@ static bool is_mask(struct why *why, uint32_t node)
         }
         node = source;
     }
-    last = &why->graph.nodes[node];
-    return why_writes_mask(
-        why_statement(why, why->facts[node].module, last->line, last->code), least);
+    return why_writes_mask(why_statement_of(why, node), least);
 }
 
 void why_fill_inputs(struct why *why,
@@ -650,7 +648,6 @@ static void find_place(struct why *why, struct why_producer *producer)
 {
     const struct flow_node *node = &why->graph.nodes[producer->node];
     const struct why_fact *fact = &why->facts[producer->node];
-    struct slice first = node->code;
 
     producer->file = node->file;
     producer->line = node->line;
@@ -660,15 +657,12 @@ static void find_place(struct why *why, struct why_producer *producer)
         producer->file = log_reader_module(why->reader, fact->from_module)->table.path;
         producer->line = fact->from_line;
         producer->module = fact->from_module;
-        first = source_lines_get(&why->sources, producer->module, producer->line);
-    } else if ((node->flags & FLOW_NODE_ARGUMENT) == 0 && !fact->is_read) {
-        const struct site_table *table =
-            &log_reader_module(why->reader, fact->module)->table;
-
-        first = source_lines_get_statement(&why->sources, fact->module, node->line,
-                                           table->sites[fact->site].column);
+        producer->statement = why_statement(
+            why, producer->module, producer->line,
+            source_lines_get(&why->sources, producer->module, producer->line));
+    } else {
+        producer->statement = why_statement_of(why, producer->node);
     }
-    producer->statement = why_statement(why, producer->module, producer->line, first);
 }
 
 void why_read_statement(struct why *why, struct why_producer *producer)

@@ -10,9 +10,11 @@
 struct reading {
     int depth;
     char quote;
+    bool is_one;   /* ends at the `;` in front of the next statement */
+    bool is_ended; /* by it */
 };
 
-/* Appends a line up to its comment. */
+/* Appends a line up to its comment, or up to the end of the one statement. */
 static void add_line(struct buffer *text, struct slice line, struct reading *reading)
 {
     for (size_t i = 0; i < line.size; i++) {
@@ -26,6 +28,9 @@ static void add_line(struct buffer *text, struct slice line, struct reading *rea
                 reading->quote = '\0';
             }
         } else if (byte == '#') {
+            break;
+        } else if (byte == ';' && reading->is_one && reading->depth == 0) {
+            reading->is_ended = true;
             break;
         } else if (byte == '"' || byte == '\'') {
             reading->quote = byte;
@@ -50,23 +55,23 @@ static void add_next(struct buffer *text, struct slice line, struct reading *rea
     add_line(text, line, reading);
 }
 
-struct slice
-why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first)
+static struct slice read_statement(
+    struct why *why, uint32_t module, uint32_t line, struct slice first, bool is_one)
 {
     struct buffer text = BUFFER_INIT;
-    struct reading reading = {0};
+    struct reading reading = {.is_one = is_one};
     struct slice kept;
 
     add_line(&text, first, &reading);
     for (int i = 1; i < LINES_MAX && text.size < TEXT_MAX; i++) {
-        bool goes_on = reading.depth > 0;
+        bool is_continued = reading.depth > 0;
 
         text_trim(&text);
         if (text.size > 0 && text.bytes[text.size - 1] == '\\') {
             text.size--;
-            goes_on = true;
+            is_continued = true;
         }
-        if (!goes_on) {
+        if (!is_continued || reading.is_ended) {
             break;
         }
         reading.quote = '\0';
@@ -78,4 +83,26 @@ why_statement(struct why *why, uint32_t module, uint32_t line, struct slice firs
     kept = arena_copy(&why->arena, buffer_slice(&text));
     buffer_release(&text);
     return kept.bytes == NULL ? (struct slice){"", 0} : kept;
+}
+
+struct slice
+why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first)
+{
+    return read_statement(why, module, line, first, false);
+}
+
+struct slice why_statement_of(struct why *why, uint32_t node)
+{
+    const struct flow_node *shown = &why->graph.nodes[node];
+    const struct why_fact *fact = &why->facts[node];
+    const struct site_table *table = &log_reader_module(why->reader, fact->module)->table;
+
+    if ((shown->flags & FLOW_NODE_ARGUMENT) != 0 || fact->is_read) {
+        return why_statement(why, fact->module, shown->line, shown->code);
+    }
+    return read_statement(why, fact->module, shown->line,
+                          source_lines_get_statement(&why->sources, fact->module,
+                                                     shown->line,
+                                                     table->sites[fact->site].column),
+                          true);
 }

@@ -327,8 +327,6 @@ bool why_walk(struct why *why, struct error *error)
     }
     limit_rows(why);
     mark_reported(why);
-    why->target_statement = why_statement(why, why->facts[why->target].module,
-                                          why->graph.nodes[why->target].line,
-                                          why->graph.nodes[why->target].code);
+    why->target_statement = why_statement_of(why, why->target);
     return true;
 }

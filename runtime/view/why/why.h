@@ -240,6 +240,8 @@ void why_json_add_no_match(const struct why *why,
 /* The statement that begins on that line, without comments and line ends. */
 struct slice
 why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first);
+/* The statement that made a node: neither one in front of it on its line nor one behind it. */
+struct slice why_statement_of(struct why *why, uint32_t node);
 
 /* ---- parts of it, for its own files ---- */
 

@@ -86,7 +86,7 @@ def _write(name: str, find: "Callable[[], object]") -> None:
 
 def _find_variables() -> "list[tuple[str, str]]":
     found = []
-    for name, value in posix.environ.items():
+    for name, value in list(posix.environ.items()):  # threads may change it
         if name in _VARIABLES or name.startswith(_PREFIXES):
             found.append((f"environment.{_decode(name)}", _decode(value)))
     return sorted(found)

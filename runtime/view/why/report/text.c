@@ -317,7 +317,7 @@ static bool is_reported(const struct why *why,
     return false;
 }
 
-/* Lines where NaN or infinities are made which are not told above. */
+/* Other lines that made NaN or infinities. A value that was only read was made elsewhere. */
 static void add_elsewhere(const struct why *why, struct buffer *text)
 {
     uint32_t reported[WHY_PRODUCERS_MAX + OTHERS_MAX];
@@ -330,7 +330,8 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
     for (uint32_t i = 0; i < why->graph.node_count && shown < OTHERS_MAX; i++) {
         const struct flow_node *node = &why->graph.nodes[i];
 
-        if (why->facts[i].made == 0 || is_reported(why, reported, count, i)) {
+        if (why->facts[i].made == 0 || why->facts[i].is_read ||
+            is_reported(why, reported, count, i)) {
             continue;
         }
         buffer_add(text, shown++ == 0 ? SLICE("; also made at ") : SLICE(", "));
