@@ -8,6 +8,11 @@ site B" is wrong where another site wrote last, or where the name holds another 
 import sys
 
 
+def is_defined_behind(value, site):
+    """A `def` of the name, which the record of a `with` in front of it stands behind."""
+    return getattr(getattr(value, "__code__", None), "co_firstlineno", 0) > site["line"]
+
+
 class Frame:
     def __init__(self, code):
         self.code = code
@@ -58,6 +63,7 @@ class Watcher:
 
     def check(self, frame, state, sites, site, name, bound, writes, values):
         last, value = state.last.get(name, ((), None))
+        now = frame.f_locals.get(name, self)
         where = (
             f"site {site['id']} (line {site['line']}) reads {name}, "
             f"said to be bound by line {sites[bound]['line']}"
@@ -67,7 +73,7 @@ class Watcher:
             self.problems.append(f"{where}, was bound by {told}")
         elif site["kind"] in ("branch", "loop"):
             pass  # the record may stand behind a `def` or `class` of that name
-        elif name not in writes and frame.f_locals.get(name, self) is not value:
+        elif name not in writes and now is not value and not is_defined_behind(now, site):
             self.problems.append(f"{where}, holds another value now")
         elif site["kind"] == "assign" and len(values) == 1:
             made = values[0]  # see runnable.py
