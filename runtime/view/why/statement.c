@@ -95,7 +95,8 @@ struct slice why_statement_of(struct why *why, uint32_t node)
 {
     const struct flow_node *shown = &why->graph.nodes[node];
     const struct why_fact *fact = &why->facts[node];
-    const struct site_table *table = &log_reader_module(why->reader, fact->module)->table;
+    const struct site_table *table =
+        &log_reader_module(why->reader, fact->module)->table;
 
     if ((shown->flags & FLOW_NODE_ARGUMENT) != 0 || fact->is_read) {
         return why_statement(why, fact->module, shown->line, shown->code);
