@@ -333,3 +333,15 @@ def test_graph_writes_a_page_with_its_picture(trace, tmp_path):
     assert "scale" in page.text and page.data["events"]["count"] > 0
     titles = re.findall(r'<g class="node"><title>(\w+)', page.text)
     assert titles and set(titles) <= {"x", "y", "by", "return", "scale"}
+
+
+def test_check_writes_a_page(trace, tmp_path):
+    path = tmp_path / "out.html"
+    run = viewer.run("check", trace, "--max-abs", "1.5", "-o", path)
+    assert run.returncode == 1
+    page = Page(path)
+    assert page.shown("h1") == [" ".join(run.stdout.splitlines()[0].split())]
+    rows = page.rows("checks")
+    assert rows[0]["name"] in ("turn", "x", "y", "by") and page.data["state"] == "bad"
+    assert viewer.run("check", trace, "-o", tmp_path / "x.svg").returncode == 2
+    assert viewer.run("check", trace, trace, "-o", path).returncode == 2

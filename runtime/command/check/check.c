@@ -5,8 +5,10 @@
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/output.h"
+#include "runtime/base/memory.h"
 #include "runtime/command/check/options.h"
 #include "runtime/command/shared/no_match.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
 
@@ -117,6 +119,78 @@ static enum exit_code judge(const struct check *check,
     return exit_code_worse(exit_code, trace_report_damage(path, check->reader));
 }
 
+/* ---- the page ---- */
+
+static void fill_row(const struct check *check,
+                     const struct check_group *group,
+                     struct page_row *row)
+{
+    *row = (struct page_row){
+        .file = log_reader_module(check->reader, group->module)->table.path,
+        .line = group->line,
+        .event = group->event,
+        .name = group->name,
+        .words = group->words,
+        .code = source_lines_get(check->sources, group->module, group->line),
+        .call = group->function,
+        .count = group->count,
+    };
+}
+
+/* What is printed, as the page's verdict. */
+static bool write_verdict(const struct check *check,
+                          const struct check_options *options,
+                          const char *path,
+                          const struct page_list *list,
+                          struct error *error)
+{
+    struct check plain = *check;
+    struct buffer text = BUFFER_INIT;
+    struct page_trace_result result;
+    struct page verdict = {.state = list->count > 0 ? PAGE_BAD : PAGE_FINE,
+                           .lists = list,
+                           .list_count = 1,
+                           .focus =
+                               list->count > 0 ? list->rows[0].event : PAGE_EVENT_NONE};
+    const struct page_trace_options page = {
+        .path = path, .ask = {.event = SLICE("")}, .verdict = &verdict};
+    struct slice all;
+    size_t end;
+    bool is_done;
+
+    plain.has_color = false;
+    check_text_add(&plain, &text);
+    all = buffer_slice(&text);
+    end = slice_find(all, SLICE("\n"), 0);
+    verdict.title = slice_part(all, 0, end);
+    verdict.text = slice_part(all, end < all.size ? end + 1 : end, all.size);
+    is_done = !text.has_failed || error_set_memory(error);
+    is_done = is_done && page_file_write(&page, NAME, options->output, &result, error);
+    buffer_release(&text);
+    return is_done;
+}
+
+static bool write_page(const struct check *check,
+                       const struct check_options *options,
+                       const char *path,
+                       struct error *error)
+{
+    struct page_row *rows = memory_allocate(check->group_count, sizeof *rows);
+    struct page_list list = {PAGE_CHECKS, rows, check->group_count,
+                             check->offender_count};
+    bool is_done;
+
+    if (rows == NULL) {
+        return error_set_memory(error);
+    }
+    for (uint32_t i = 0; i < check->group_count; i++) {
+        fill_row(check, &check->groups[i], &rows[i]);
+    }
+    is_done = write_verdict(check, options, path, &list, error);
+    memory_free(rows);
+    return is_done;
+}
+
 static bool read_all(struct check *check, struct error *error)
 {
     struct log_item item;
@@ -149,6 +223,9 @@ static enum exit_code check_trace(const struct check_options *options,
                           color_is_wanted(options->color, STDOUT_FILENO);
         if (read_all(&check, &error)) {
             exit_code = judge(&check, options, report, path);
+            if (options->output != NULL && !write_page(&check, options, path, &error)) {
+                exit_code = EXIT_CODE_INPUT_FAILED;
+            }
         }
     }
     if (error.kind != ERROR_NONE) {

@@ -1,6 +1,8 @@
 /* What the command line of `monitorch check` asks for. */
 #include "runtime/command/check/options.h"
 
+#include "runtime/command/shared/output_files.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/subcommand.h"
 
 #include <float.h>
@@ -97,6 +99,9 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     case OPTION_JSON:
         options->format = CHECK_FORMAT_JSON;
         return true;
+    case OPTION_OUTPUT:
+        options->output = argument;
+        return true;
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
@@ -106,6 +111,23 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     }
 }
 
+static bool check_output(const struct check_options *options, struct error *error)
+{
+    if (options->output == NULL) {
+        return true;
+    }
+    if (!page_file_is_page(options->output)) {
+        error_set(error, ERROR_USAGE, "%.200s: the name must end in .html",
+                  options->output);
+        return false;
+    }
+    if (options->traces.count != 1) {
+        return arguments_refuse("-o: a page is of one trace", error);
+    }
+    return output_files_check(&(struct output_file){"-o", options->output}, 1,
+                              options->traces.words, 1, error);
+}
+
 static bool check(struct check_options *options, struct error *error)
 {
     bool *is_wanted = options->rules.is_wanted;
@@ -113,6 +135,9 @@ static bool check(struct check_options *options, struct error *error)
 
     if (options->traces.count == 0) {
         return trace_words_refuse_none(error);
+    }
+    if (!check_output(options, error)) {
+        return false;
     }
     for (int i = 0; i < CHECK_KIND_COUNT; i++) {
         has_check = has_check || is_wanted[i];

@@ -13,6 +13,7 @@
 struct check_options {
     struct check_rules rules; /* owned */
     enum check_format format;
+    const char *output; /* borrowed from the command line: a page's; NULL: none */
     bool is_quiet;
     enum color color;
     struct trace_words traces; /* owned */

@@ -17,6 +17,10 @@ draws the values that the lines in between assigned, in any code.
 
 loads a trace as columns, for NumPy and pandas.
 
+    monitorch.page()
+
+shows the last recording in a notebook: the verdict, a picture, and what each line saw.
+
 Instrumented files import this module. While nothing is recorded, it only lists them.
 """
 
@@ -26,10 +30,11 @@ from monitorch._registry import add as _instrumented
 
 _FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", "watch")
 _LOAD = ("Events", "load")
+_PAGE = ("Page", "page")
 _RECORD = ("Recording", "Summary", "record", "stop")
 _PACKAGES = ("monitor", "spy", "tracer", "tracker")
 _MAGICS = ("load_ipython_extension", "unload_ipython_extension")
-__all__ = ["NonFinite", "__version__", *_FLOW, *_LOAD, *_RECORD]
+__all__ = ["NonFinite", "__version__", *_FLOW, *_LOAD, *_PAGE, *_RECORD]
 __version__ = "0"  # that of pyproject.toml, which the Makefile puts here
 
 
@@ -39,6 +44,8 @@ def __getattr__(name):
         from monitorch._flow import flow as module
     elif name in _LOAD:
         from monitorch import _load as module
+    elif name in _PAGE:
+        from monitorch._notebook import page as module
     elif name in _RECORD:
         from monitorch._record import recording as module
     elif name == "NonFinite":

@@ -13,6 +13,8 @@ from monitorch._flow.flow import run as run
 from monitorch._flow.flow import watch as watch
 from monitorch._load import Events as Events
 from monitorch._load import load as load
+from monitorch._notebook.page import Page as Page
+from monitorch._notebook.page import page as page
 from monitorch._record.nonfinite import NonFinite as NonFinite
 from monitorch._record.recording import Recording as Recording
 from monitorch._record.recording import Summary as Summary
@@ -22,6 +24,7 @@ from monitorch._record.recording import stop as stop
 __all__ = [
     "Events",
     "NonFinite",
+    "Page",
     "RenderOutput",
     "Recording",
     "Summary",
@@ -32,6 +35,7 @@ __all__ = [
     "load",
     "off",
     "on",
+    "page",
     "record",
     "reset",
     "run",

@@ -27,6 +27,10 @@ def render(
     dpi: float = 96.0,
 ) -> Rendered: ...
 
+# The page of the trace at `path` in at most `max_size` bytes (0: as usual), and its verdict, escaped.
+# OSError, MemoryError; ValueError if the page cannot be so small.
+def page(path: str, max_size: int) -> tuple[bytes, str]: ...
+
 # The paths of the traces that a word names: a file, a folder, or the name of ranks.
 def find_traces(word: bytes) -> list[bytes]: ...
 

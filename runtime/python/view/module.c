@@ -321,6 +321,7 @@ static PyObject *module_render(PyObject *module, PyObject *args, PyObject *keywo
 static PyMethodDef module_methods[] = {
     {"render", (PyCFunction)(void (*)(void))module_render, METH_VARARGS | METH_KEYWORDS,
      render_doc},
+    {"page", view_page, METH_VARARGS, view_page_doc},
     {"find_traces", view_find_traces, METH_VARARGS, view_find_traces_doc},
     {"open", view_open, METH_VARARGS, view_open_doc},
     {"load", view_load, METH_VARARGS, view_load_doc},

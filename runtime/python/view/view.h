@@ -25,6 +25,10 @@ PyObject *view_load(PyObject *module, PyObject *args);
 extern const char view_records_doc[];
 PyObject *view_records(PyObject *module, PyObject *args);
 
+/* page.c: the HTML page of a trace, for monitorch.page() */
+extern const char view_page_doc[];
+PyObject *view_page(PyObject *module, PyObject *args);
+
 /* arrow.c: tables of traces as Arrow streams, in the capsules of Arrow's PyCapsule interface */
 extern const char view_arrow_doc[];
 PyObject *view_arrow(PyObject *module, PyObject *args);

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _lock = RLock()
 _active: "Recording | None" = None
+_last_path: "str | None" = None
 _is_set_up = False
 
 
@@ -100,6 +101,8 @@ class Recording:
 
     def start(self) -> "Recording":
         """Begins the recording, and replaces an earlier trace of that name."""
+        global _last_path
+
         self._is_forgotten = False
         with _lock:
             if self._has_begun and not self.is_active:
@@ -108,6 +111,7 @@ class Recording:
                 )
             _end_another(self)
             _start(self)
+            _last_path = self._absolute
         return self
 
     def stop(self) -> "Summary | None":
@@ -294,6 +298,11 @@ def stop() -> "Summary | None":
     with _lock:
         active = find_active()
         return active.stop() if active is not None else None
+
+
+def find_last_path() -> "str | None":
+    """Of the trace of the recording that began last."""
+    return _last_path
 
 
 def find_any() -> "Recording | None":
