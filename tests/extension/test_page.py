@@ -1,8 +1,8 @@
 """monitorch.page(): the page of a recording, in a notebook and as a file."""
 
+import monitorch
 import pytest
 
-import monitorch
 from tests.support import html_page, viewer
 
 SOURCE = "def work(x):\n    y = x * 2\n    return y\n"

@@ -3,10 +3,6 @@
 import html
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 class Page:
     """The page of a trace; where a notebook displays this, it displays the page."""
