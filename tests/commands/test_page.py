@@ -337,11 +337,11 @@ def test_graph_writes_a_page_with_its_picture(trace, tmp_path):
 
 def test_check_writes_a_page(trace, tmp_path):
     path = tmp_path / "out.html"
-    run = viewer.run("check", trace, "--max-abs", "1.5", "-o", path)
+    run = viewer.run("check", trace, "-o", path)
     assert run.returncode == 1
     page = Page(path)
     assert page.shown("h1") == [" ".join(run.stdout.splitlines()[0].split())]
     rows = page.rows("checks")
-    assert rows[0]["name"] in ("turn", "x", "y", "by") and page.data["state"] == "bad"
+    assert rows[0]["name"] == "return" and rows[0]["line"] == 13 and page.data["state"] == "bad"
     assert viewer.run("check", trace, "-o", tmp_path / "x.svg").returncode == 2
     assert viewer.run("check", trace, trace, "-o", path).returncode == 2

@@ -46,7 +46,7 @@ def test_a_file_is_written(trace, tmp_path):
 
 
 def test_mistakes(trace, tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(OSError, match="none.mtrace"):
         monitorch.page(tmp_path / "none.mtrace")
     with pytest.raises(ValueError, match="max-size"):
         monitorch.page(trace, max_size=100)

@@ -499,7 +499,7 @@ function drawDetails() {
   const box = byId("details");
   box.replaceChildren(make("h2", {}, "Value"));
   if (chosen < 0) {
-    box.append(make("p", { class: "faint" }, "Choose a value beside a line: its figures, what it was computed from and what was computed from it stand here."));
+    box.append(make("p", { class: "faint" }, "Choose a value beside a line: its figures, what it was computed from, and what was computed from it."));
     return;
   }
   const series = E.series[chosen], s = data.series[series], site = placeOf(chosen), at = figuresAt[chosen];
@@ -518,7 +518,7 @@ function drawDetails() {
   box.append(table);
   const large = strip(series, true);
   if (large) box.append(large);
-  box.append(list("Made from", sources.get(chosen)) || "", list("Goes to", targets.get(chosen)) || "");
+  box.append(list("Made from", sources.get(chosen)) || "", list("Used by", targets.get(chosen)) || "");
   const chain = make("ul", {});
   for (const call of callChain(E.call[chosen])) {
     const module = moduleOf(call);
@@ -597,7 +597,7 @@ function choose(event, isScrolled) {
   say(nameOf(event) + " at " + placeText(site));
 }
 
-function goToLine(file, line) {
+function showLine(file, line) {
   const key = lineKey(file, line), row = rows.get(key);
   if (!row) return;
   reveal(key);
@@ -620,7 +620,7 @@ function followHash() {
     const events = call === undefined ? eventsOfSeries[series] : eventsInCall(series, call);
     if (events.length) { choose(events[Math.min(turn, events.length - 1)], true); return; }
   }
-  goToLine(file, line);
+  showLine(file, line);
 }
 
 /* ---- marks: n and p ---- */
@@ -636,7 +636,7 @@ const marked = (function findMarked() {
   });
   return found.sort((a, b) => a - b);
 })();
-function goToMarked(step) {
+function chooseMarked(step) {
   if (!marked.length) { say("no NaN, Inf or difference"); return; }
   let at = step > 0 ? marked.findIndex((event) => event > chosen) : -1;
   if (step < 0) for (let i = marked.length - 1; i >= 0; i--) if (marked[i] < chosen) { at = i; break; }
@@ -647,10 +647,10 @@ function goToMarked(step) {
 
 /* ---- the tree of modules ---- */
 
-function goToModule(module) {
+function showModule(module) {
   const call = callByNumber.get(module.call);
   if (call !== undefined) chooseCall(call);
-  goToLine(module.file, data.files[module.file].functions[module.function].line);
+  showLine(module.file, data.files[module.file].functions[module.function].line);
 }
 
 function buildTree() {
@@ -688,7 +688,7 @@ function treeRow(label, modules, children) {
     open.append(make("span", { class: "faint" }, (T[module.class] ? "  " + T[module.class].replace(/^.*\./, "") : "") + (calls > 1 ? "  × " + calls : "")));
     if (bad) open.append(make("span", { class: "mark bad" }, "NaN or Inf"));
     if (module.in || module.out) open.append(make("span", { class: "forms" }, (T[module.in] || "…") + " → " + (T[module.out] || "…")));
-    open.addEventListener("click", () => goToModule(module));
+    open.addEventListener("click", () => showModule(module));
   } else open.disabled = true;
   row.append(open);
   li.append(row);
@@ -733,12 +733,12 @@ function find(text) {
   });
   data.modules.forEach((module) => {
     const label = (T[module.path] + " " + data.files[module.file].functions[module.function].name + " " + T[module.class]).trim();
-    if (label.toLowerCase().includes(wanted)) put(label, () => goToModule(module));
+    if (label.toLowerCase().includes(wanted)) put(label, () => showModule(module));
   });
   data.files.forEach((file, index) => {
     if (!file.source) return;
     file.source.split(/\r\n|\r|\n/).forEach((line, i) => {
-      if (line.toLowerCase().includes(wanted)) put(file.name + ":" + (i + 1) + "  " + line.trim(), () => goToLine(index, i + 1));
+      if (line.toLowerCase().includes(wanted)) put(file.name + ":" + (i + 1) + "  " + line.trim(), () => showLine(index, i + 1));
     });
   });
   return found;
@@ -839,7 +839,7 @@ function listenToPicture() {
       if (index < 0) return;
       const series = (seriesOfLine.get(lineKey(index, line)) || []).find((one) => T[data.series[one].name] === found[1]);
       if (series !== undefined && eventsOfSeries[series].length) choose(shownEvent(series) >= 0 ? shownEvent(series) : eventsOfSeries[series][0], true);
-      else goToLine(index, line);
+      else showLine(index, line);
     });
   });
 }
@@ -860,7 +860,7 @@ function stepTurn(step) {
   if (events[at] !== undefined) choose(events[at], true);
 }
 const KEYS = {
-  "/": () => { search.focus(); search.select(); }, n: () => goToMarked(1), p: () => goToMarked(-1),
+  "/": () => { search.focus(); search.select(); }, n: () => chooseMarked(1), p: () => chooseMarked(-1),
   "]": () => stepCall(1), "[": () => stepCall(-1), "}": () => stepTurn(1), "{": () => stepTurn(-1), t: switchTheme,
   "?": () => { byId("help").hidden = !byId("help").hidden; }, Escape: () => { byId("help").hidden = true; results.replaceChildren(); },
 };
