@@ -62,7 +62,7 @@ class Scope:
     def left_out(self) -> "list[str]":
         """Modules whose code ran since `on` and is not followed, in the order of their first calls;
         what every model calls only if there is nothing else."""
-        own = [name for name in self._left_out if _commonness(name) == 0]
+        own = [name for name in list(self._left_out) if _commonness(name) == 0]
         return own or sorted(self._left_out, key=_commonness)
 
     def end(self) -> None:
