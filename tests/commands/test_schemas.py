@@ -380,6 +380,9 @@ def answers_of_diff(folder):
     none = record(folder / "none", "print()\n")
     for pair in ((a, other), (none, none), (other, none)):
         yield from answer("diff", "--json", *pair, exit_code=1)
+    # By values.
+    yield from answer("diff", "--json", "--by-values", a, eps, exit_code=1)
+    yield from answer("diff", "--json", "--print-map", a, a, exit_code=0)
     # Several ranks.
     for name, traces in dict(old=(a, a), new=(a, eps)).items():
         (folder / "ranks" / name).mkdir(parents=True)

@@ -1,6 +1,7 @@
 /* `monitorch diff`: where two traces first differ. */
 #include "instrument/output/strip.h"
 #include "runtime/base/file/output.h"
+#include "runtime/command/diff/by_values.h"
 #include "runtime/command/diff/options.h"
 #include "runtime/command/diff/output.h"
 #include "runtime/command/diff/pairs.h"
@@ -168,8 +169,17 @@ static enum exit_code diff_one(const struct diff_command_options *options,
         } else {
             diff_report_add(&report, &result, &text);
         }
-        print_report(&report, &text);
         exit_code = verdict_of(options, pair, &report, &result);
+        if ((result.is_other_program || result.is_mostly_other) && !is_drawn &&
+            !report.has_failed) {
+            exit_code =
+                diff_by_values(options, pair,
+                               &(struct diff_otherwise){buffer_slice(&text), exit_code,
+                                                        result.is_other_program});
+        } else {
+            print_report(&report, &text);
+            exit_code = report.has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
+        }
         if (is_drawn && !draw(options, pair, &output, &result)) {
             exit_code = EXIT_CODE_INPUT_FAILED;
         }
@@ -299,6 +309,8 @@ static enum exit_code diff_of_traces(const struct diff_command_options *options)
                   "-o %.80s: a picture shows one pair of traces, these are %zu pairs",
                   options->output, pairs.count);
         exit_code = refuse(NAME, &error);
+    } else if (options->is_by_values && pairs.count == 1) {
+        exit_code = diff_by_values(options, &pairs.pairs[0], NULL);
     } else {
         exit_code = pairs.count == 1 ? diff_one(options, &pairs.pairs[0])
                                      : diff_many(options, &pairs);

@@ -44,6 +44,7 @@ const struct help diff_help = {
     "  monitorch diff --across-precisions float32.mtrace bfloat16.mtrace\n"
     "  monitorch diff -o diff.html good.mtrace bad.mtrace\n"
     "  monitorch diff --ranks run.mtrace\n"
+    "  monitorch diff --by-values reference.mtrace port.mtrace\n"
     "  monitorch diff --map old_attn=attn debug_tensors_old debug_tensors\n"
     "\n"
     "Exit codes: 0 equal; 1 different; 2 wrong usage; 3 a trace could not be read, or\n"
@@ -132,6 +133,17 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_ACROSS_PRECISIONS:
         options->tolerance.is_across_precision = true;
         return true;
+    case OPTION_BY_VALUES:
+        options->is_by_values = true;
+        return true;
+    case OPTION_MAP_FILE:
+        options->map_file = argument;
+        options->is_by_values = true;
+        return true;
+    case OPTION_PRINT_MAP:
+        options->is_map = true;
+        options->is_by_values = true;
+        return true;
     case OPTION_RANKS:
         options->is_ranks = true;
         return true;
@@ -150,6 +162,23 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     default: /* --help and --version were answered before */
         return true;
     }
+}
+
+/* What is printed, and how the pair is matched. */
+static bool check_report(const struct diff_command_options *options,
+                         struct error *error)
+{
+    if (options->is_by_values && (options->is_ranks || options->output != NULL)) {
+        return arguments_refuse(
+            "--by-values, --print-map and --map-file compare one pair of "
+            "traces, and draw nothing: leave out --ranks and -o",
+            error);
+    }
+    if (options->is_json && (options->is_all || options->has_inherited)) {
+        return arguments_refuse(
+            "--json excludes --all and --inherited: it prints everything", error);
+    }
+    return true;
 }
 
 static bool check(const struct diff_command_options *options, struct error *error)
@@ -187,9 +216,8 @@ static bool check(const struct diff_command_options *options, struct error *erro
             "--theme is for pictures: a page has both themes, and the browser chooses",
             error);
     }
-    if (options->is_json && (options->is_all || options->has_inherited)) {
-        return arguments_refuse(
-            "--json excludes --all and --inherited: it prints everything", error);
+    if (!check_report(options, error)) {
+        return false;
     }
     return output_files_check(&(struct output_file){"-o", options->output}, 1,
                               options->traces.words, options->traces.count, error);

@@ -18,7 +18,10 @@ struct diff_command_options {
     struct slice *ignored;           /* owned; texts borrowed from the command line */
     size_t ignored_count;
     bool is_ranks; /* each trace with the first */
-    bool is_all;   /* lists are not cut */
+    bool is_by_values;
+    bool is_map;          /* printed instead of the verdict */
+    const char *map_file; /* borrowed from the command line; NULL: none */
+    bool is_all;          /* lists are not cut */
     bool has_inherited;
     bool is_json;
     bool is_quiet;

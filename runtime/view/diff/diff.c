@@ -131,6 +131,14 @@ static bool has_found_nothing(const struct diff_result *result)
            (result->equal + result->own + result->inherited) * LIKENESS_PART < least;
 }
 
+/* A file in common, such as one that makes the inputs, does not make two programs one. */
+static bool is_mostly_other(const struct diff_result *result)
+{
+    uint64_t common = result->equal + result->own + result->inherited;
+
+    return result->code[0] > common && result->code[1] > common;
+}
+
 static void report_ends(struct diff_work *work)
 {
     struct diff_result *result = work->result;
@@ -256,6 +264,7 @@ bool diff_traces(const char *path_a,
         report_ends(work);
         result->is_other_program =
             result->is_other_program || has_found_nothing(result);
+        result->is_mostly_other = is_mostly_other(result);
     }
     if (is_done && options->changed != NULL) {
         diff_report_changed_sites(work);

@@ -1,0 +1,646 @@
+/* The contents of a run, and their partners in another. */
+#include "runtime/view/diff/match/contents.h"
+
+#include "runtime/array/dtype.h"
+#include "runtime/base/memory.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Fewer numbers than that are the same by chance. */
+#define WEAK_COUNT 4
+/* Rounding grows along a program: figures may be so many times as far apart as elements. */
+#define FIGURES_SLACK 4
+/* The same elements in another order: what their sums differ by. */
+#define SUM_SLACK 1e-6
+/* So many contents with the same figures are compared. */
+#define CANDIDATES_MAX 256
+/* So many inputs are compared. */
+#define NEIGHBOURS_MAX 16
+
+/* ---- values with the same figures ---- */
+
+static double low(const struct match_value *value)
+{
+    return statistics_bound_real(value->shape->dtype, value->statistics.min);
+}
+
+static double high(const struct match_value *value)
+{
+    return statistics_bound_real(value->shape->dtype, value->statistics.max);
+}
+
+static bool are_counts_equal(const struct statistics *a, const struct statistics *b)
+{
+    return a->count == b->count && a->nan_count == b->nan_count &&
+           a->posinf_count == b->posinf_count && a->neginf_count == b->neginf_count;
+}
+
+static bool is_near(double a, double b, double bound)
+{
+    return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= bound;
+}
+
+static double size_of(const struct match_value *value)
+{
+    return fmax(fabs(low(value)), fabs(high(value)));
+}
+
+/* The same elements in one run. */
+static bool is_same_content(const struct match_value *a, const struct match_value *b)
+{
+    double bound;
+
+    if (a->shape == NULL || b->shape == NULL ||
+        !are_counts_equal(&a->statistics, &b->statistics) || a->statistics.count == 0) {
+        return false;
+    }
+    if (a->has_hash && b->has_hash && a->hash == b->hash) {
+        return true;
+    }
+    bound = SUM_SLACK * size_of(a);
+    return a->statistics.zero_count == b->statistics.zero_count && low(a) == low(b) &&
+           high(a) == high(b) &&
+           is_near(a->statistics.mean, b->statistics.mean, bound) &&
+           is_near(a->statistics.std, b->statistics.std, bound);
+}
+
+bool match_figures_agree(const struct match_value *a,
+                         const struct match_value *b,
+                         const struct diff_tolerance *tolerance)
+{
+    double rtol, atol, bound, scale;
+
+    if (!are_counts_equal(&a->statistics, &b->statistics) || a->statistics.count == 0) {
+        return false;
+    }
+    if ((dtype_class(a->shape->dtype) == DTYPE_CLASS_COMPLEX) !=
+        (dtype_class(b->shape->dtype) == DTYPE_CLASS_COMPLEX)) {
+        return false;
+    }
+    diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &rtol, &atol);
+    scale = diff_usual_size(&b->statistics);
+    bound = FIGURES_SLACK * (atol * fmin(1, scale) + rtol * scale);
+    return is_near(low(a), low(b), bound + FIGURES_SLACK * rtol * fabs(low(b))) &&
+           is_near(high(a), high(b), bound + FIGURES_SLACK * rtol * fabs(high(b))) &&
+           is_near(a->statistics.mean, b->statistics.mean, bound) &&
+           is_near(a->statistics.std, b->statistics.std, bound);
+}
+
+/* ---- order ---- */
+
+static bool is_same_shape(const struct log_shape *a, const struct log_shape *b)
+{
+    uint32_t i = 0, k = 0;
+
+    while (true) {
+        while (i < a->dimension_count && a->shape[i] == 1) {
+            i++;
+        }
+        while (k < b->dimension_count && b->shape[k] == 1) {
+            k++;
+        }
+        if (i == a->dimension_count || k == b->dimension_count) {
+            return i == a->dimension_count && k == b->dimension_count;
+        }
+        if (a->shape[i++] != b->shape[k++]) {
+            return false;
+        }
+    }
+}
+
+static double element(const struct match_value *value, uint64_t index)
+{
+    size_t size = dtype_size(value->shape->dtype);
+    struct dtype_value read =
+        dtype_read(value->shape->dtype, (const char *)value->sample + index * size);
+
+    return dtype_value_real(&read);
+}
+
+struct elements {
+    const struct match_value *values[2];
+    double bound;
+};
+
+static bool is_element_near(const struct elements *elements, uint64_t a, uint64_t b)
+{
+    double x = element(elements->values[0], a);
+    double y = element(elements->values[1], b);
+
+    return is_near(x, y, elements->bound * (1 + fabs(y)));
+}
+
+static bool is_transposed(const struct elements *elements,
+                          const struct sample_grid *a,
+                          const struct sample_grid *b)
+{
+    for (uint32_t i = 0; i < a->counts[0]; i++) {
+        for (uint32_t k = 0; k < a->counts[1]; k++) {
+            if (!is_element_near(elements, (uint64_t)i * a->counts[1] + k,
+                                 (uint64_t)k * b->counts[1] + i)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_in_order(const struct elements *elements, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (!is_element_near(elements, i, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum match_order match_order_of(const struct match_run *run_a,
+                                const struct match_value *a,
+                                const struct match_run *run_b,
+                                const struct match_value *b,
+                                const struct diff_tolerance *tolerance)
+{
+    struct sample_grid grid_a = match_run_grid(run_a, a);
+    struct sample_grid grid_b = match_run_grid(run_b, b);
+    struct elements elements = {.values = {a, b}};
+    double rtol, atol;
+
+    if (a->has_hash && b->has_hash && a->hash == b->hash) {
+        return MATCH_ORDER_SAME;
+    }
+    if (grid_a.count == 0 || grid_b.count == 0) {
+        return MATCH_ORDER_UNKNOWN;
+    }
+    diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &rtol, &atol);
+    elements.bound = FIGURES_SLACK * (atol + rtol * fmax(1e-3, size_of(b)));
+    if (is_same_shape(a->shape, b->shape) && grid_a.count == grid_b.count &&
+        is_in_order(&elements, grid_a.count)) {
+        return MATCH_ORDER_SAME;
+    }
+    if (a->shape->dimension_count == 2 && b->shape->dimension_count == 2 &&
+        a->shape->shape[0] == b->shape->shape[1] &&
+        a->shape->shape[1] == b->shape->shape[0] &&
+        grid_a.counts[0] == grid_b.counts[1] && grid_a.counts[1] == grid_b.counts[0] &&
+        is_transposed(&elements, &grid_a, &grid_b)) {
+        return MATCH_ORDER_TRANSPOSED;
+    }
+    return is_same_shape(a->shape, b->shape) ? MATCH_ORDER_OTHER : MATCH_ORDER_UNKNOWN;
+}
+
+/* ---- the contents of one run ---- */
+
+static uint32_t root_of(uint32_t *roots, uint32_t value)
+{
+    while (roots[value] != value) {
+        roots[value] = roots[roots[value]];
+        value = roots[value];
+    }
+    return value;
+}
+
+static void join(const struct match_run *run, uint32_t *roots)
+{
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        for (uint32_t k = run->in.first[i]; k < run->in.first[i + 1]; k++) {
+            uint32_t source = run->in.items[k];
+
+            if (is_same_content(&run->values[source], &run->values[i])) {
+                uint32_t a = root_of(roots, source);
+                uint32_t b = root_of(roots, i);
+
+                roots[a > b ? a : b] = a > b ? b : a;
+            }
+        }
+    }
+}
+
+static bool is_weak(const struct match_value *value)
+{
+    return value->statistics.count < WEAK_COUNT ||
+           !diff_is_inexact(value->shape->dtype) || !(value->statistics.std > 0);
+}
+
+static void number_contents(struct match_contents *contents, uint32_t *roots)
+{
+    struct match_run *run = contents->run;
+
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        struct match_value *value = &run->values[i];
+        uint32_t root = root_of(roots, i);
+        struct match_content *content;
+
+        contents->next[i] = MATCH_NONE;
+        if (value->shape == NULL) {
+            continue;
+        }
+        if (root == i) {
+            value->content = (uint32_t)contents->count;
+            contents->items[contents->count++] =
+                (struct match_content){.first = i,
+                                       .last = i,
+                                       .partner = MATCH_NONE,
+                                       .is_weak = is_weak(value)};
+        } else {
+            value->content = run->values[root].content;
+            content = &contents->items[value->content];
+            contents->next[content->last] = i;
+            content->last = i;
+        }
+        contents->items[value->content].is_weight |= value->is_weight;
+    }
+}
+
+static int compare_links(const void *left, const void *right)
+{
+    const struct match_link *a = left;
+    const struct match_link *b = right;
+
+    if (a->target != b->target) {
+        return a->target < b->target ? -1 : 1;
+    }
+    return a->source < b->source ? -1 : a->source > b->source;
+}
+
+/* Whether the value is one of its sources in another layout: then nothing else went into it. */
+static bool is_relaid(const struct match_run *run, uint32_t value)
+{
+    for (uint32_t k = run->in.first[value]; k < run->in.first[value + 1]; k++) {
+        const struct match_value *source = &run->values[run->in.items[k]];
+
+        if (source->content == run->values[value].content && source->shape != NULL &&
+            !is_weak(source)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool link_contents(struct match_contents *contents)
+{
+    const struct match_run *run = contents->run;
+    size_t most = run->in.first[run->value_count], count = 0, kept = 0;
+    struct match_link *links = memory_allocate(most, sizeof *links);
+    bool is_made;
+
+    if (links == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        uint32_t target = run->values[i].content;
+
+        if (target == MATCH_NONE || is_relaid(run, i)) {
+            continue;
+        }
+        for (uint32_t k = run->in.first[i]; k < run->in.first[i + 1]; k++) {
+            uint32_t source = run->values[run->in.items[k]].content;
+
+            if (source != MATCH_NONE && source != target) {
+                links[count++] = (struct match_link){source, target};
+            }
+        }
+    }
+    if (count > 1) {
+        qsort(links, count, sizeof *links, compare_links);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || compare_links(&links[i - 1], &links[i]) != 0) {
+            links[kept++] = links[i];
+        }
+    }
+    is_made =
+        match_links_make(&contents->in, &contents->out, links, kept, contents->count);
+    memory_free(links);
+    return is_made;
+}
+
+bool match_contents_make(struct match_contents *contents, struct match_run *run)
+{
+    size_t count = run->value_count;
+    uint32_t *roots = memory_allocate(count, sizeof *roots);
+    bool is_made = false;
+
+    *contents = (struct match_contents){
+        .run = run,
+        .items = memory_allocate(run->tensor_count, sizeof *contents->items),
+        .next = memory_allocate(count, sizeof *contents->next),
+    };
+    if (roots != NULL && contents->items != NULL && contents->next != NULL) {
+        for (uint32_t i = 0; i < count; i++) {
+            roots[i] = i;
+        }
+        join(run, roots);
+        number_contents(contents, roots);
+        assert(contents->count <= run->tensor_count);
+        is_made = link_contents(contents);
+    }
+    memory_free(roots);
+    return is_made;
+}
+
+void match_contents_release(struct match_contents *contents)
+{
+    memory_free(contents->items);
+    memory_free(contents->next);
+    match_links_release(&contents->in);
+    match_links_release(&contents->out);
+}
+
+/* ---- partners ---- */
+
+struct pairing {
+    struct match_contents *contents; /* borrowed: A and B */
+    const struct diff_tolerance *tolerance;
+    uint32_t *order;          /* owned: A's contents by count and largest element */
+    struct number_map hashes; /* of A's values: their contents */
+};
+
+static const struct match_value *first_of(const struct match_contents *contents,
+                                          uint32_t i)
+{
+    return &contents->run->values[contents->items[i].first];
+}
+
+static int compare_figures(const struct match_value *a, const struct match_value *b)
+{
+    double x = high(a), y = high(b);
+
+    if (a->statistics.count != b->statistics.count) {
+        return a->statistics.count < b->statistics.count ? -1 : 1;
+    }
+    if (isnan(x) || isnan(y)) {
+        return (int)isnan(x) - (int)isnan(y);
+    }
+    return x < y ? -1 : x > y;
+}
+
+static int compare_contents(const void *left, const void *right, void *context)
+{
+    const struct match_contents *contents = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = compare_figures(first_of(contents, a), first_of(contents, b));
+
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+/* How many of the inputs of the two are partners. */
+static unsigned count_neighbours(const struct pairing *pairing, uint32_t a, uint32_t b)
+{
+    const struct match_contents *contents = pairing->contents;
+    const struct match_links *in_a = &contents[0].in, *in_b = &contents[1].in;
+    unsigned count = 0;
+
+    for (uint32_t i = in_b->first[b];
+         i < in_b->first[b + 1] && i < in_b->first[b] + NEIGHBOURS_MAX; i++) {
+        uint32_t partner = contents[1].items[in_b->items[i]].partner;
+
+        for (uint32_t k = in_a->first[a];
+             partner != MATCH_NONE && k < in_a->first[a + 1] &&
+             k < in_a->first[a] + NEIGHBOURS_MAX;
+             k++) {
+            count += in_a->items[k] == partner;
+        }
+    }
+    return count;
+}
+
+static uint32_t find_hash(const struct pairing *pairing, uint32_t b)
+{
+    const struct match_contents *contents = &pairing->contents[1];
+
+    for (uint32_t i = contents->items[b].first; i != MATCH_NONE;
+         i = contents->next[i]) {
+        const struct match_value *value = &contents->run->values[i];
+        uint32_t a = value->has_hash ? number_map_get(&pairing->hashes, value->hash)
+                                     : NUMBER_MAP_NONE;
+
+        if (a != NUMBER_MAP_NONE) {
+            return a;
+        }
+    }
+    return MATCH_NONE;
+}
+
+static int
+score_of(const struct pairing *pairing, uint32_t a, uint32_t b, uint32_t same)
+{
+    const struct match_value *x = first_of(&pairing->contents[0], a);
+    const struct match_value *y = first_of(&pairing->contents[1], b);
+    int score = 8 * (a == same) + 4 * (int)count_neighbours(pairing, a, b);
+
+    score += is_same_shape(x->shape, y->shape);
+    score += slice_equal(x->name, y->name);
+    score += 2 * (pairing->contents[0].items[a].partners == 0);
+    return score;
+}
+
+/* The first place in `order` that does not come before figures with that count and largest element. */
+static size_t find_place(const struct pairing *pairing, uint64_t count, double largest)
+{
+    const struct match_contents *contents = &pairing->contents[0];
+    size_t first = 0, end = contents->count;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        const struct match_value *value = first_of(contents, pairing->order[middle]);
+
+        if (value->statistics.count < count ||
+            (value->statistics.count == count && high(value) < largest)) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+/* A weak content has a partner only where more than its figures says so. */
+static bool
+is_proved(const struct pairing *pairing, uint32_t a, uint32_t b, bool is_same)
+{
+    const struct match_contents *contents = pairing->contents;
+    bool has_inputs = contents[1].in.first[b] < contents[1].in.first[b + 1];
+
+    if (!contents[1].items[b].is_weak) {
+        return true;
+    }
+    if (first_of(&contents[1], b)->statistics.count >= WEAK_COUNT && is_same &&
+        first_of(&contents[1], b)->statistics.std > 0) {
+        return true;
+    }
+    return has_inputs && count_neighbours(pairing, a, b) > 0;
+}
+
+static void set_partner(struct match_contents contents[2], uint32_t a, uint32_t b)
+{
+    contents[1].items[b].partner = a;
+    contents[0].items[a].partners++;
+    if (contents[0].items[a].partner == MATCH_NONE) {
+        contents[0].items[a].partner = b;
+    }
+}
+
+static void find_partner(const struct pairing *pairing, uint32_t b)
+{
+    struct match_contents *contents = pairing->contents;
+    const struct match_value *value = first_of(&contents[1], b);
+    double reach = isnan(high(value)) ? 0
+                                      : 1e-3 * fabs(high(value)) +
+                                            1e-3 * diff_usual_size(&value->statistics);
+    uint32_t same = find_hash(pairing, b), best = MATCH_NONE;
+    int best_score = -1;
+    size_t place = find_place(pairing, value->statistics.count,
+                              isnan(high(value)) ? -INFINITY : high(value) - reach);
+
+    for (unsigned tried = 0; place < contents[0].count && tried < CANDIDATES_MAX;
+         place++, tried++) {
+        uint32_t a = pairing->order[place];
+        const struct match_value *other = first_of(&contents[0], a);
+        int score;
+
+        if (other->statistics.count != value->statistics.count ||
+            high(other) > high(value) + reach) {
+            break;
+        }
+        if (!match_figures_agree(other, value, pairing->tolerance) ||
+            !is_proved(pairing, a, b, a == same)) {
+            continue;
+        }
+        score = score_of(pairing, a, b, same);
+        if (score > best_score) {
+            best_score = score;
+            best = a;
+        }
+    }
+    if (best != MATCH_NONE) {
+        set_partner(contents, best, b);
+    }
+}
+
+/* From the contents with a partner, backwards to what they were made from. */
+static bool find_back(struct match_contents *contents)
+{
+    uint32_t *queue = memory_allocate(contents->count, sizeof *queue);
+    size_t count = 0;
+
+    if (queue == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < contents->count; i++) {
+        if (contents->items[i].partner != MATCH_NONE && !contents->items[i].is_weak) {
+            queue[count++] = i;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = contents->in.first[queue[i]];
+             k < contents->in.first[queue[i] + 1]; k++) {
+            struct match_content *source = &contents->items[contents->in.items[k]];
+
+            if (source->partner == MATCH_NONE && !source->is_back) {
+                source->is_back = true;
+                assert(count < contents->count);
+                queue[count++] = contents->in.items[k];
+            }
+        }
+    }
+    memory_free(queue);
+    return true;
+}
+
+static bool prepare(struct pairing *pairing)
+{
+    struct match_contents *a = &pairing->contents[0];
+
+    pairing->order = memory_allocate(a->count, sizeof *pairing->order);
+    if (pairing->order == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        pairing->order[i] = i;
+    }
+    if (a->count > 1) {
+        qsort_r(pairing->order, a->count, sizeof *pairing->order, compare_contents, a);
+    }
+    for (uint32_t i = 0; i < a->run->value_count; i++) {
+        const struct match_value *value = &a->run->values[i];
+
+        if (value->has_hash && value->content != MATCH_NONE &&
+            number_map_get(&pairing->hashes, value->hash) == NUMBER_MAP_NONE &&
+            !number_map_put(&pairing->hashes, value->hash, value->content)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+is_pinned(const struct match_value *value, const struct match_pin *pin, unsigned side)
+{
+    struct slice name = pin->names[side];
+
+    if (value->shape == NULL || value->is_weight != pin->is_weight) {
+        return false;
+    }
+    if (value->is_weight) {
+        return slice_equal(slice_part(value->path, 2, value->path.size - 2), name);
+    }
+    return value->line == pin->lines[side] && value->path.size < name.size + 1 &&
+           slice_starts(name, value->name) &&
+           slice_equal(slice_part(name, value->name.size, name.size), value->path);
+}
+
+/* The first value of the pin's name that has no partner yet; MATCH_NONE: none. */
+static uint32_t find_pinned(const struct match_contents *contents,
+                            const struct match_pin *pin,
+                            unsigned side)
+{
+    for (uint32_t i = 0; i < contents->run->value_count; i++) {
+        if (is_pinned(&contents->run->values[i], pin, side)) {
+            return contents->run->values[i].content;
+        }
+    }
+    return MATCH_NONE;
+}
+
+static void pair_pinned(const struct pairing *pairing, const struct match_pins *pins)
+{
+    struct match_contents *contents = pairing->contents;
+
+    for (size_t i = 0; pins != NULL && i < pins->count; i++) {
+        struct match_pin *pin = &pins->items[i];
+        uint32_t a = find_pinned(&contents[0], pin, 0),
+                 b = find_pinned(&contents[1], pin, 1);
+
+        pin->is_found = a != MATCH_NONE && b != MATCH_NONE;
+        pin->differs = pin->is_found && !match_figures_agree(first_of(&contents[0], a),
+                                                             first_of(&contents[1], b),
+                                                             pairing->tolerance);
+        if (pin->is_found && !pin->differs &&
+            contents[1].items[b].partner == MATCH_NONE) {
+            set_partner(contents, a, b);
+        }
+    }
+}
+
+bool match_contents_pair(struct match_contents contents[2],
+                         const struct diff_tolerance *tolerance,
+                         const struct match_pins *pins)
+{
+    struct pairing pairing = {.contents = contents, .tolerance = tolerance};
+    bool is_done;
+
+    number_map_init(&pairing.hashes);
+    is_done = prepare(&pairing);
+    pair_pinned(&pairing, pins);
+    for (uint32_t i = 0; is_done && i < contents[1].count; i++) {
+        if (contents[1].items[i].partner == MATCH_NONE) {
+            find_partner(&pairing, i);
+        }
+    }
+    is_done = is_done && find_back(&contents[0]) && find_back(&contents[1]);
+    memory_free(pairing.order);
+    number_map_release(&pairing.hashes);
+    return is_done;
+}

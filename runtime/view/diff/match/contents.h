@@ -1,0 +1,68 @@
+/* The contents of a run: values that hold the same numbers in whatever order, shape or layout, one
+ * made from the other. And which content of B is which of A. */
+#ifndef MONITORCH_VIEW_DIFF_MATCH_CONTENTS_H
+#define MONITORCH_VIEW_DIFF_MATCH_CONTENTS_H
+
+#include "runtime/view/diff/match/run.h"
+#include "runtime/view/diff/values/tolerance.h"
+
+struct match_content {
+    uint32_t first;    /* the value that it began with */
+    uint32_t last;     /* its newest value */
+    uint32_t partner;  /* the content of the other run, or MATCH_NONE */
+    uint32_t partners; /* of A: how many contents of B have it */
+    bool is_weak; /* few numbers, constants, integers: others are the same by chance */
+    bool is_back; /* has no partner; something that is made from it has */
+    bool is_weight;
+};
+
+struct match_contents {
+    struct match_run *run;       /* borrowed */
+    struct match_content *items; /* owned; in the order of their first values */
+    size_t count;
+    uint32_t *next; /* owned: by value, the next one of its content, or MATCH_NONE */
+    struct match_links in, out; /* of contents */
+};
+
+bool match_contents_make(struct match_contents *contents, struct match_run *run);
+void match_contents_release(struct match_contents *contents);
+
+/* What a person says: B's value of that name is A's. A weight is known by its key, another value by its
+ * name and line. */
+struct match_pin {
+    struct slice names[2]; /* A, B; borrowed */
+    uint32_t lines[2];     /* 0: any */
+    bool is_weight;
+    bool is_found; /* both values are there */
+    bool differs;  /* and their figures differ */
+};
+
+struct match_pins {
+    struct match_pin *items; /* borrowed; what was found is written to them */
+    size_t count;
+};
+
+/* Finds the partners of B's contents (1) in A (0), and what of both comes back. `pins` may be NULL. */
+bool match_contents_pair(struct match_contents contents[2],
+                         const struct diff_tolerance *tolerance,
+                         const struct match_pins *pins);
+
+/* Whether the two have the same figures, whatever the order of their elements. */
+bool match_figures_agree(const struct match_value *a,
+                         const struct match_value *b,
+                         const struct diff_tolerance *tolerance);
+
+/* How the elements of two values with the same figures lie. */
+enum match_order {
+    MATCH_ORDER_UNKNOWN, /* the shapes differ, and the hashes */
+    MATCH_ORDER_SAME,
+    MATCH_ORDER_TRANSPOSED, /* of a matrix */
+    MATCH_ORDER_OTHER,
+};
+enum match_order match_order_of(const struct match_run *run_a,
+                                const struct match_value *a,
+                                const struct match_run *run_b,
+                                const struct match_value *b,
+                                const struct diff_tolerance *tolerance);
+
+#endif

@@ -1,0 +1,429 @@
+/* What the statements say: numbers and operations that one of the two regions has alone. */
+#include "runtime/view/diff/match/ranking.h"
+
+#include <math.h>
+
+/* ---- statements ---- */
+
+/* The class of a method: `Attention` of `Attention.forward`. */
+static struct slice class_of(struct slice function)
+{
+    size_t end = function.size;
+
+    while (end > 0 && function.bytes[end - 1] != '.') {
+        end--;
+    }
+    return slice_part(function, 0, end);
+}
+
+/* The line that gives `self.name` its value in the constructor of the value's class; 0: none. */
+static uint32_t find_setting(const struct match_run *run,
+                             const struct match_value *value,
+                             struct slice name)
+{
+    const struct log_module *module = log_reader_module(run->reader, value->module);
+    const struct site_table *table = &module->table;
+    const struct site *site = match_run_site(run, value);
+    struct slice class = class_of(table->functions[site->function].name);
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        const struct site *other = &table->sites[i];
+
+        for (uint32_t k = 0; k < other->write_count; k++) {
+            if (slice_equal(other->writes[k].name, name) &&
+                slice_equal(class_of(table->functions[other->function].name), class)) {
+                return other->line;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Told of the module that a statement calls: the statement that made it. */
+typedef void (*setting_found)(void *context,
+                              uint32_t module,
+                              uint32_t line,
+                              struct slice statement);
+
+static void each_setting(struct ranking *ranking,
+                         unsigned side,
+                         const struct match_value *value,
+                         setting_found found,
+                         void *context)
+{
+    struct match_run *run = &ranking->match->runs[side];
+    const struct match_attribute *attribute;
+    struct buffer made = BUFFER_INIT;
+    uint32_t module, line;
+
+    match_place(run, value, &module, &line);
+    if (!match_attributes_find(&run->attributes, module, line, &attribute)) {
+        ranking->text.has_failed = true;
+        return;
+    }
+    for (; attribute != NULL; attribute = attribute->next) {
+        line = attribute->is_called ? find_setting(run, value, attribute->name) : 0;
+        if (line != 0) {
+            match_statement_add(&run->sources, module, line, &made);
+            found(context, module, line, buffer_slice(&made));
+        }
+    }
+    buffer_release(&made);
+}
+
+static void
+join_setting(void *context, uint32_t module, uint32_t line, struct slice statement)
+{
+    (void)module;
+    (void)line;
+    match_words_add(context, statement);
+}
+
+/* Numbers that went into the value. */
+static void
+add_scalars(const struct match_run *run, uint32_t value, struct match_words *words)
+{
+    for (uint32_t i = run->in.first[value]; i < run->in.first[value + 1]; i++) {
+        const struct match_value *source = &run->values[run->in.items[i]];
+
+        if (source->shape == NULL) {
+            match_words_add_number(words, source->number);
+        }
+    }
+}
+
+/* The words of the statement that made the content, with those of the modules that it calls. */
+static void read_words(struct ranking *ranking,
+                       unsigned side,
+                       uint32_t content,
+                       struct match_words *words)
+{
+    struct match_run *run = &ranking->match->runs[side];
+    uint32_t first = ranking->match->contents[side].items[content].first;
+    const struct match_value *value = &run->values[first];
+    uint32_t module, line;
+
+    match_place(run, value, &module, &line);
+    match_statement_add(&run->sources, module, line, &ranking->text);
+    match_words_add(words, buffer_slice(&ranking->text));
+    add_scalars(run, first, words);
+    each_setting(ranking, side, value, join_setting, words);
+}
+
+/* ---- words ---- */
+
+static void collect_numbers(struct ranking *ranking)
+{
+    struct match_run *run = &ranking->match->runs[0];
+    uint32_t count = log_reader_module_count(run->reader);
+
+    for (uint32_t module = 0; module < count; module++) {
+        uint32_t empty = 0;
+
+        for (uint32_t line = 1; empty < 64; line++) {
+            struct slice source = source_lines_get(&run->sources, module, line);
+
+            empty = source.size == 0 ? empty + 1 : 0;
+            match_words_add(&ranking->all, source);
+        }
+    }
+}
+
+/* Whether the number is in A, in a line or recorded. */
+static bool has_number(const struct ranking *ranking, double number)
+{
+    const struct match_run *run = &ranking->match->runs[0];
+
+    if (match_words_implies(&ranking->all, number)) {
+        return true;
+    }
+    for (size_t i = 0; i < run->value_count; i++) {
+        if (run->values[i].shape == NULL &&
+            fabs(run->values[i].number - number) <= 1e-9 * fabs(number)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A setting is read for its own words. */
+struct setting_search {
+    struct ranking *ranking;
+    const struct match_value *value;
+    uint32_t number;
+};
+
+/* Small whole numbers are sizes and axes, which programs count in their own ways. */
+static bool is_telling(double number)
+{
+    return number != floor(number) || fabs(number) >= 100;
+}
+
+static void judge_number(struct ranking *ranking,
+                         struct match_suspect *suspect,
+                         const struct match_words *words)
+{
+    double number = match_words_foreign_number(words, &ranking->words[0]);
+    bool is_foreign = !isnan(number) && !has_number(ranking, number);
+    double score =
+        is_foreign && is_telling(number) ? SCORE_NUMBER : SCORE_NUMBER_MORE / 2;
+
+    if (suspect != NULL && is_foreign) {
+        suspect->number = number;
+        match_blame(suspect, MATCH_REASON_NUMBER, score);
+    }
+}
+
+static void judge_operations(struct ranking *ranking,
+                             struct match_suspect *suspect,
+                             const struct match_words *words)
+{
+    if (match_words_count_foreign(words, &ranking->all) > 0) {
+        match_blame(suspect, MATCH_REASON_OPERATION,
+                    match_words_count_foreign(&ranking->words[0], &ranking->words[1]) >
+                            0
+                        ? SCORE_OPERATION
+                        : SCORE_OPERATION_MORE);
+    }
+}
+
+static bool has_foreign_number(const struct ranking *ranking,
+                               const struct match_words *words)
+{
+    double number = match_words_foreign_number(words, &ranking->words[0]);
+
+    return !isnan(number) && is_telling(number) && !has_number(ranking, number);
+}
+
+static void
+judge_setting(void *context, uint32_t module, uint32_t line, struct slice statement)
+{
+    struct setting_search *search = context;
+    struct ranking *ranking = search->ranking;
+    struct match_words words = {.number_count = 0};
+
+    match_words_add(&words, statement);
+    if (match_words_count_foreign(&words, &ranking->all) > 0 ||
+        has_foreign_number(ranking, &words)) {
+        struct match_suspect *suspect =
+            match_add_suspect(ranking, &(struct match_suspect){.value = search->number,
+                                                               .other = MATCH_NONE,
+                                                               .module = module,
+                                                               .line = line,
+                                                               .number = NAN});
+
+        match_blame(suspect, MATCH_REASON_SETTING, SCORE_STEP);
+        judge_number(ranking, suspect, &words);
+        judge_operations(ranking, suspect, &words);
+    }
+}
+
+/* The line of the run's source in which the number stands, where it is in one alone; 0: not so. */
+static uint32_t find_literal(struct ranking *ranking, uint32_t module, double number)
+{
+    struct match_run *run = &ranking->match->runs[1];
+    uint32_t found = 0, empty = 0;
+
+    for (uint32_t line = 1; empty < 64; line++) {
+        struct slice source = source_lines_get(&run->sources, module, line);
+        struct match_words words = {.number_count = 0};
+
+        empty = source.size == 0 ? empty + 1 : 0;
+        match_words_add(&words, source);
+        if (match_words_has_number(&words, number)) {
+            if (found != 0) {
+                return 0;
+            }
+            found = line;
+        }
+    }
+    return found;
+}
+
+/* A number that went in by a name: to be named is where it is written. */
+static void judge_scalars(struct ranking *ranking, uint32_t value)
+{
+    const struct match_run *run = &ranking->match->runs[1];
+
+    for (uint32_t i = run->in.first[value]; i < run->in.first[value + 1]; i++) {
+        uint32_t source = run->in.items[i];
+        const struct match_value *scalar = &run->values[source];
+        struct match_suspect suspect = {.value = source, .other = MATCH_NONE};
+
+        if (scalar->shape != NULL || scalar->number == 0 || scalar->number == 1 ||
+            scalar->number == 2 || scalar->number == -1 ||
+            has_number(ranking, scalar->number)) {
+            continue;
+        }
+        suspect.number = scalar->number;
+        suspect.line = find_literal(ranking, scalar->module, scalar->number);
+        suspect.module = scalar->module;
+        if (suspect.line == 0) {
+            match_place(run, scalar, &suspect.module, &suspect.line);
+        }
+        match_blame(match_add_suspect(ranking, &suspect), MATCH_REASON_NUMBER,
+                    scalar->is_integer ? SCORE_NUMBER_MORE : SCORE_NUMBER + SCORE_STEP);
+    }
+}
+
+/* A fraction or a large number of B's source that A has nowhere, where A has one that B has nowhere:
+ * settings that may reach the region by a way that is not recorded. */
+static void judge_far_numbers(struct ranking *ranking)
+{
+    struct match_run *run = &ranking->match->runs[1];
+    uint32_t count = log_reader_module_count(run->reader);
+
+    for (uint32_t module = 0; module < count; module++) {
+        uint32_t empty = 0;
+
+        for (uint32_t line = 1; empty < 64; line++) {
+            struct slice source = source_lines_get(&run->sources, module, line);
+            struct match_words words = {.number_count = 0};
+
+            empty = source.size == 0 ? empty + 1 : 0;
+            match_words_add(&words, source);
+            for (size_t i = 0; i < words.number_count; i++) {
+                double number = words.numbers[i];
+
+                if (is_telling(number) && !has_number(ranking, number)) {
+                    match_blame(match_add_suspect(
+                                    ranking,
+                                    &(struct match_suspect){
+                                        .value = ranking->match->contents[1]
+                                                     .items[ranking->region->ends[1]]
+                                                     .first,
+                                        .other = MATCH_NONE,
+                                        .module = module,
+                                        .line = line,
+                                        .number = number}),
+                                MATCH_REASON_NUMBER, SCORE_NUMBER_FAR);
+                }
+            }
+        }
+    }
+}
+
+void match_judge_words(struct ranking *ranking)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    struct match_run *run = contents->run;
+
+    for (uint32_t i = 0; i < contents->count; i++) {
+        struct match_words words = {.number_count = 0};
+        struct setting_search search = {.ranking = ranking};
+        struct match_suspect *suspect;
+        uint32_t module, line;
+
+        if (!match_is_suspect(ranking, i)) {
+            continue;
+        }
+        search.number = contents->items[i].first;
+        search.value = &run->values[search.number];
+        match_place(run, search.value, &module, &line);
+        match_statement_add(&run->sources, module, line, &ranking->text);
+        match_words_add(&words, buffer_slice(&ranking->text));
+        suspect = match_add_line(ranking, search.number);
+        judge_number(ranking, suspect, &words);
+        judge_operations(ranking, suspect, &words);
+        judge_scalars(ranking, search.number);
+        each_setting(ranking, 1, search.value, judge_setting, &search);
+    }
+    judge_far_numbers(ranking);
+}
+
+void match_collect_words(struct ranking *ranking)
+{
+    collect_numbers(ranking);
+    for (unsigned side = 0; side < 2; side++) {
+        const struct match_contents *contents = &ranking->match->contents[side];
+
+        for (uint32_t i = 0; i < contents->count; i++) {
+            if (ranking->region->is_in[side][i] && !contents->items[i].is_weight) {
+                read_words(ranking, side, i, &ranking->words[side]);
+            }
+        }
+    }
+}
+
+/* ---- operations that A's lines have alone ---- */
+
+/* How many of the values that went into A's content went into B's. */
+static unsigned count_shared(const struct ranking *ranking, uint32_t a, uint32_t b)
+{
+    const struct match_contents *contents = ranking->match->contents;
+    unsigned count = 0;
+
+    for (uint32_t i = contents[0].in.first[a]; i < contents[0].in.first[a + 1]; i++) {
+        for (uint32_t k = contents[1].in.first[b]; k < contents[1].in.first[b + 1];
+             k++) {
+            count += contents[1].items[contents[1].in.items[k]].partner ==
+                     contents[0].in.items[i];
+        }
+    }
+    return count;
+}
+
+/* The line of B that does most of what A's line does. */
+static void
+blame_nearest(struct ranking *ranking, uint32_t a, const struct match_words *words)
+{
+    const struct match_contents *contents = ranking->match->contents;
+    uint32_t best = ranking->region->ends[1];
+    unsigned most = 0;
+
+    for (uint32_t i = 0; i < contents[1].count; i++) {
+        if (match_is_suspect(ranking, i)) {
+            struct match_words own = {.number_count = 0};
+            unsigned count;
+
+            read_words(ranking, 1, i, &own);
+            count =
+                4 * match_words_count_common(words, &own) + count_shared(ranking, a, i);
+            if (count >= most) {
+                most = count;
+                best = i;
+            }
+        }
+    }
+    match_blame(match_add_line(ranking, contents[1].items[best].first),
+                MATCH_REASON_MISSING, SCORE_MISSING);
+}
+
+/* A step that A takes on its way, from one of the values that B's region reads: B stops before it. */
+static bool blame_stop(struct ranking *ranking, uint32_t step)
+{
+    const struct match_contents *contents = ranking->match->contents;
+
+    for (size_t i = 0; step != ranking->region->ends[0] && i < ranking->input_counts[1];
+         i++) {
+        uint32_t input = ranking->inputs[1][i];
+
+        if (!contents[1].items[input].is_weak && !contents[1].items[input].is_weight &&
+            match_is_step(&contents[0], contents[1].items[input].partner, step)) {
+            match_blame_makers(ranking, input, MATCH_REASON_MISSING,
+                               SCORE_INPUT + SCORE_STEP);
+            return true;
+        }
+    }
+    return false;
+}
+
+void match_judge_missing(struct ranking *ranking)
+{
+    const struct match_contents *contents = &ranking->match->contents[0];
+
+    if (match_words_count_foreign(&ranking->words[1], &ranking->all) > 0) {
+        return; /* the line that does something else is named for that */
+    }
+    for (uint32_t i = 0; i < contents->count; i++) {
+        struct match_words words = {.number_count = 0};
+
+        if (ranking->region->is_in[0][i] && !contents->items[i].is_weight) {
+            read_words(ranking, 0, i, &words);
+            if (match_words_count_foreign(&words, &ranking->words[1]) > 0 &&
+                !blame_stop(ranking, i)) {
+                blame_nearest(ranking, i, &words);
+            }
+        }
+    }
+}

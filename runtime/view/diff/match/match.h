@@ -1,0 +1,102 @@
+/* Two runs that need not share a name, matched by their values: what of B (1) is what of A (0), whatever
+ * the order, shape or layout of its elements, and where B leaves A.
+ *
+ *     struct match match;
+ *
+ *     if (match_runs(&match, paths, &options, &error)) { … }
+ *     match_release(&match);
+ *
+ * docs/internals/diff.md has the rules. */
+#ifndef MONITORCH_VIEW_DIFF_MATCH_MATCH_H
+#define MONITORCH_VIEW_DIFF_MATCH_MATCH_H
+
+#include "runtime/view/diff/match/contents.h"
+#include "runtime/view/diff/match/run.h"
+
+#define MATCH_SUSPECTS_MAX 64
+
+/* What speaks for a suspect; a bit each. */
+enum match_reason {
+    MATCH_REASON_STEP = 1,      /* the line made a value that A does not have */
+    MATCH_REASON_NUMBER = 2,    /* it has a number that A's lines do not have */
+    MATCH_REASON_OPERATION = 4, /* it has an operation that A's lines do not have */
+    MATCH_REASON_MISSING = 8, /* A's line has an operation that B's lines do not have */
+    MATCH_REASON_INPUT = 16,  /* it reads a value that A's line does not read */
+    MATCH_REASON_INPUT_MISSING = 32, /* A's line reads a value that it does not read */
+    MATCH_REASON_ORDER =
+        64, /* the elements lie in another order than A's from here on */
+    MATCH_REASON_UNKNOWN = 128, /* a weight that A does not have */
+    MATCH_REASON_TWICE =
+        256, /* two weights of B are one of A, and another of A is none */
+    MATCH_REASON_SETTING = 512, /* the line that made the module which the line uses */
+};
+
+struct match_suspect {
+    bool is_weight;
+    uint32_t value; /* of B */
+    uint32_t
+        other; /* of A, that it should be or was compared with; MATCH_NONE: not known */
+    uint32_t module, line; /* of B: the place to read; line 0: not known */
+    unsigned reasons;      /* enum match_reason */
+    double score;
+    double number; /* NUMBER; else NaN */
+};
+
+enum match_verdict {
+    MATCH_EQUAL,   /* B's last value is in A, and nothing that A has too differs */
+    MATCH_LEAVES,  /* B leaves A */
+    MATCH_OPEN,    /* B's last value is not in A, and nothing says where they part */
+    MATCH_NOTHING, /* nothing of B is in A */
+    MATCH_EMPTY,   /* one of them has no tensors */
+};
+
+struct match_leave {
+    uint32_t content;          /* of B: the first that A has too, and that differs */
+    uint32_t counterpart;      /* of A; MATCH_NONE: not known */
+    uint32_t a_module, a_line; /* A's line; 0: not known */
+    struct match_suspect suspects[MATCH_SUSPECTS_MAX]; /* the likeliest first */
+    size_t suspect_count;
+    bool is_certain;    /* of the first one */
+    uint32_t inputs[4]; /* contents of B that went in, and that A has */
+    size_t input_count;
+};
+
+struct match {
+    struct match_run runs[2];
+    struct match_contents contents[2];
+    enum match_verdict verdict;
+    struct match_leave leave;               /* LEAVES */
+    uint32_t last;                          /* value of B: its last result */
+    uint64_t common, own, lost;             /* contents of B: in A; coming back; not */
+    const struct diff_tolerance *tolerance; /* borrowed */
+};
+
+struct match_options {
+    const struct diff_tolerance *tolerance; /* borrowed */
+    source_strip strip;
+    const struct match_pins *pins; /* borrowed; may be NULL */
+};
+
+bool match_runs(struct match *match,
+                const char *const paths[2],
+                const struct match_options *options,
+                struct error *error);
+void match_release(struct match *match);
+
+/* ---- leave.c ---- */
+
+/* Finds where B leaves A; needs the partners. false: out of memory. */
+bool match_find_leave(struct match *match);
+
+/* ---- suspects.c ---- */
+
+/* The contents between what both have and the first that differs: a flag a content, of A and of B. */
+struct match_region {
+    bool *is_in[2];   /* owned */
+    uint32_t ends[2]; /* contents; A's may be MATCH_NONE */
+};
+
+/* Ranks the lines and weights of the region; fills the suspects of match->leave. false: out of memory. */
+bool match_rank_suspects(struct match *match, const struct match_region *region);
+
+#endif

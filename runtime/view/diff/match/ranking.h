@@ -1,0 +1,103 @@
+/* What the files of evidence share while lines and weights are ranked. Private to this folder. */
+#ifndef MONITORCH_VIEW_DIFF_MATCH_RANKING_H
+#define MONITORCH_VIEW_DIFF_MATCH_RANKING_H
+
+#include "runtime/base/buffer.h"
+#include "runtime/view/diff/match/match.h"
+#include "runtime/view/diff/match/words.h"
+
+/* What each evidence counts. */
+#define SCORE_STEP           1.0
+#define SCORE_CONSTANT       0.5 /* made from nothing: positions, masks */
+#define SCORE_ALONE          1.5 /* no other line is in the region */
+#define SCORE_NUMBER         3.0 /* A has another number there */
+#define SCORE_NUMBER_MORE    1.0
+#define SCORE_NUMBER_FAR     1.5
+#define SCORE_OPERATION      2.5 /* A has another operation there */
+#define SCORE_OPERATION_MORE 1.0
+#define SCORE_MISSING        1.5
+#define SCORE_INPUT          2.0
+#define SCORE_INPUT_MISSING  1.5
+#define SCORE_ORDER          4.0
+#define SCORE_ORDER_PERHAPS  0.75
+#define SCORE_UNKNOWN        3.5
+#define SCORE_TWICE          4.0
+#define SCORE_UNLIKE                                                                   \
+    3.5 /* transposed, and the other weights are not; or the other way round */
+#define SCORE_OF_INNOCENT                                                              \
+    2.0 /* a weight of a line that made values that A has, elsewhere */
+#define SCORE_SKIPPED 1.5
+#define SCORE_REORDERED                                                                \
+    1.25 /* a line that laid an input out in an order that A has nowhere */
+#define SCORE_INNOCENT -2.0 /* the line made values that A has, elsewhere */
+/* The first suspect is certain with so much, and so much more than the second. */
+#define CERTAIN_LEAST 2.5
+#define CERTAIN_MORE  1.5
+
+#define INPUTS_MAX 64
+#define VALUES_MAX 8
+
+struct ranking {
+    struct match *match;
+    const struct match_region *region;
+    struct match_leave *leave;
+    struct match_words words[2];    /* of all lines of the region, A's and B's */
+    uint32_t inputs[2][INPUTS_MAX]; /* contents that go into the region */
+    size_t input_counts[2];
+    struct buffer text; /* owned: a statement */
+    struct match_words
+        all;            /* the numbers of A: of all its lines, and that were recorded */
+    unsigned orders[4]; /* how the weights lie: how many, by enum match_order */
+    unsigned line_count;
+};
+
+/* ---- suspects.c ---- */
+
+uint64_t match_count_of(const struct match_contents *contents, uint32_t content);
+
+/* The suspect of that line or weight, a new one where there is none; NULL: there is no room. */
+struct match_suspect *match_add_suspect(struct ranking *ranking,
+                                        const struct match_suspect *suspect);
+/* The line that made B's value. */
+struct match_suspect *match_add_line(struct ranking *ranking, uint32_t value);
+/* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
+struct match_suspect *
+match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
+/* Counts the reason once. The suspect may be NULL. */
+void match_blame(struct match_suspect *suspect, enum match_reason reason, double score);
+
+/* Whether the content of B is in the region, and no weight. */
+bool match_is_suspect(const struct ranking *ranking, uint32_t content);
+/* Whether the value's site made, elsewhere, a value that A has. */
+bool match_is_innocent(const struct ranking *ranking, const struct match_value *value);
+/* A value that another line of the same function made by doing the same to other values, and that A
+ * has; MATCH_NONE: none. */
+uint32_t match_find_sibling(struct ranking *ranking, uint32_t number);
+
+/* ---- evidence_words.c: numbers and operations ---- */
+
+void match_collect_words(struct ranking *ranking);
+void match_judge_words(struct ranking *ranking);
+/* Operations that A's lines have alone; needs the inputs. */
+void match_judge_missing(struct ranking *ranking);
+
+/* ---- evidence_inputs.c: what the two regions read ---- */
+
+void match_collect_inputs(struct ranking *ranking, unsigned side);
+/* Needs the weights that are suspects. */
+void match_judge_inputs(struct ranking *ranking);
+/* The lines that made the input and gave it its names, but for those that made A's values elsewhere. */
+void match_blame_makers(struct ranking *ranking,
+                        uint32_t input,
+                        enum match_reason reason,
+                        double score);
+/* Whether the run makes `later` from `content` in one step. */
+bool match_is_step(const struct match_contents *contents,
+                   uint32_t content,
+                   uint32_t later);
+
+/* ---- evidence_weights.c: weights, and how values lie ---- */
+
+void match_judge_weights(struct ranking *ranking);
+
+#endif

@@ -1,0 +1,641 @@
+/* The values of one trace in compact arrays. */
+#include "runtime/view/diff/match/run.h"
+
+#include "runtime/array/sample.h"
+#include "runtime/base/hash/hash.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
+#include "runtime/view/flow/flow.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A statement that reads more items of one container reads some of them, and nobody knows which. */
+#define SURE_ITEMS_MAX 8
+
+/* ---- values ---- */
+
+static double number_of(const struct log_event_view *event)
+{
+    return event->kind == VALUE_FLOAT ? event->real : (double)event->integer;
+}
+
+static bool is_number(enum value_kind kind)
+{
+    return kind == VALUE_FLOAT || kind == VALUE_INT || kind == VALUE_BOOL;
+}
+
+/* `['layers.0.weight']`: the key of a state dict has a dot. */
+static bool is_weight_path(struct slice path)
+{
+    return path.size > 4 && path.bytes[0] == '[' && path.bytes[1] == '\'' &&
+           slice_find(path, SLICE("."), 0) < path.size && slice_ends(path, SLICE("']"));
+}
+
+static const void *copy_sample(struct match_run *run,
+                               const struct log_event_view *event)
+{
+    size_t size = (size_t)event->grid.count * dtype_size(event->shape->dtype);
+    void *copy;
+
+    if (event->sample == NULL || size == 0) {
+        return NULL;
+    }
+    copy = arena_allocate(&run->arena, 1, size);
+    if (copy != NULL) {
+        memcpy(copy, event->sample, size);
+    }
+    return copy;
+}
+
+static bool add_value(struct match_run *run, const struct log_event_view *event)
+{
+    void *items = run->values;
+    bool is_tensor = event->kind == VALUE_TENSOR;
+    struct match_value value = {
+        .event = event->number,
+        .shape = is_tensor ? event->shape : NULL,
+        .name = event->name,
+        .path = event->path,
+        .site = event->site_number,
+        .module = event->module_number,
+        .line = event->site->line,
+        .call = number_map_get(&run->call_places, event->call),
+        .visit = event->visit,
+        .content = MATCH_NONE,
+        .is_argument = event->site->kind == SITE_ENTER,
+    };
+
+    if (!is_tensor && !is_number(event->kind)) {
+        return true;
+    }
+    if (!memory_grow(&items, &run->value_capacity, run->value_count + 1,
+                     sizeof *run->values)) {
+        return false;
+    }
+    run->values = items;
+    if (is_tensor) {
+        value.statistics = event->statistics;
+        if (!event->has_statistics) {
+            value.statistics = (struct statistics){.count = 0};
+        }
+        value.has_hash = event->has_hash;
+        value.hash = event->hash;
+        value.sample = copy_sample(run, event);
+        value.is_weight = is_weight_path(event->path);
+        run->tensor_count++;
+    } else {
+        value.number = number_of(event);
+        value.is_integer = event->kind != VALUE_FLOAT;
+    }
+    run->values[run->value_count++] = value;
+    return !run->arena.has_failed;
+}
+
+/* ---- calls ---- */
+
+static bool
+add_call(struct match_run *run, uint32_t number, const struct match_call *call)
+{
+    void *items = run->calls;
+
+    if (number_map_get(&run->call_places, number) != NUMBER_MAP_NONE) {
+        return true;
+    }
+    if (!memory_grow(&items, &run->call_capacity, run->call_count + 1,
+                     sizeof *run->calls)) {
+        return false;
+    }
+    run->calls = items;
+    run->calls[run->call_count] = *call;
+    return number_map_put(&run->call_places, number, (uint32_t)run->call_count++);
+}
+
+static bool note_call(struct match_run *run, const struct log_call_view *view)
+{
+    struct match_call call = {
+        .number = view->call,
+        .parent = number_map_get(&run->call_places, view->parent),
+        .module = view->module_number,
+        .function = (uint32_t)(view->function - view->module->table.functions),
+        .line = view->line,
+        .path = view->path,
+    };
+
+    if (call.parent == NUMBER_MAP_NONE) {
+        call.parent = MATCH_NONE;
+    }
+    return add_call(run, view->call, &call);
+}
+
+static bool note_event(struct match_run *run, const struct log_event_view *event)
+{
+    struct match_call call = {
+        .number = event->call,
+        .parent = MATCH_NONE,
+        .module = event->module_number,
+        .function = event->site->function,
+        .path = SLICE(""),
+    };
+
+    run->event_count++;
+    return add_call(run, event->call, &call) && add_value(run, event);
+}
+
+static bool read_values(struct match_run *run)
+{
+    struct log_item item;
+    bool is_done = true;
+
+    log_reader_rewind(run->reader);
+    while (is_done && log_reader_next(run->reader, &item)) {
+        if (item.kind == LOG_CALL) {
+            is_done = note_call(run, &item.call);
+        } else if (item.kind == LOG_EVENT) {
+            is_done = note_event(run, &item.event);
+        }
+    }
+    return is_done;
+}
+
+/* ---- edges ---- */
+
+void match_links_release(struct match_links *links)
+{
+    memory_free(links->first);
+    memory_free(links->items);
+    *links = (struct match_links){.first = NULL};
+}
+
+static bool links_allocate(struct match_links *links, size_t link_count, size_t count)
+{
+    links->first = memory_allocate_zeroed(count + 1, sizeof *links->first);
+    links->items = memory_allocate(link_count, sizeof *links->items);
+    return links->first != NULL && links->items != NULL;
+}
+
+/* Counts become places; then each link takes the last free one of its key. */
+static void links_fill(struct match_links *links,
+                       const struct match_link *pairs,
+                       size_t link_count,
+                       size_t count,
+                       bool is_by_target)
+{
+    for (size_t i = 0; i < link_count; i++) {
+        links->first[is_by_target ? pairs[i].target : pairs[i].source]++;
+    }
+    for (size_t i = 0, sum = 0; i <= count; i++) {
+        sum += links->first[i];
+        links->first[i] = (uint32_t)sum;
+    }
+    for (size_t i = link_count; i-- > 0;) {
+        uint32_t key = is_by_target ? pairs[i].target : pairs[i].source;
+
+        links->items[--links->first[key]] =
+            is_by_target ? pairs[i].source : pairs[i].target;
+    }
+    assert(count == 0 || links->first[count] == link_count);
+}
+
+bool match_links_make(struct match_links *in,
+                      struct match_links *out,
+                      const struct match_link *links,
+                      size_t link_count,
+                      size_t count)
+{
+    if (!links_allocate(in, link_count, count) ||
+        !links_allocate(out, link_count, count)) {
+        return false;
+    }
+    links_fill(in, links, link_count, count, true);
+    links_fill(out, links, link_count, count, false);
+    return true;
+}
+
+struct edge_list {
+    struct match_link *links; /* owned */
+    size_t count, capacity;
+    size_t sorted_count; /* the first ones, by their targets */
+};
+
+static bool add_link(struct edge_list *list, uint32_t source, uint32_t target)
+{
+    void *items = list->links;
+
+    if (!memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->links)) {
+        return false;
+    }
+    list->links = items;
+    list->links[list->count++] = (struct match_link){source, target};
+    return true;
+}
+
+static bool is_value_before(const void *list, size_t place, uint64_t event)
+{
+    return ((const struct match_value *)list)[place].event < event;
+}
+
+static uint32_t find_value(const struct match_run *run, uint64_t event)
+{
+    size_t place = sorted_place(run->values, run->value_count, is_value_before, event);
+
+    return place < run->value_count && run->values[place].event == event
+               ? (uint32_t)place
+               : MATCH_NONE;
+}
+
+static bool is_same_figures(const struct match_value *a, const struct match_value *b)
+{
+    return a->shape != NULL && b->shape != NULL && a->has_hash && b->has_hash &&
+           a->hash == b->hash;
+}
+
+/* How many edges the node has from items of the same container. */
+static uint32_t count_items(const struct match_run *run,
+                            const struct match_link *links,
+                            size_t count,
+                            const struct match_value *item)
+{
+    uint32_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct match_value *source = &run->values[links[i].source];
+
+        found += source->path.size > 0 && slice_equal(source->name, item->name);
+    }
+    return found;
+}
+
+/* Leaves out, of the edges of one target, those from containers that it reads some item of. */
+static size_t
+leave_unsure(const struct match_run *run, struct match_link *links, size_t count)
+{
+    size_t kept = 0;
+    const struct match_value *target = &run->values[links[0].target];
+
+    if (count <= SURE_ITEMS_MAX) {
+        return count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct match_value *source = &run->values[links[i].source];
+        bool is_item = source->path.size > 0 && source->shape != NULL;
+
+        if (!is_item || is_same_figures(source, target) ||
+            count_items(run, links, count < 4096 ? count : 4096, source) <=
+                SURE_ITEMS_MAX) {
+            links[kept++] = links[i];
+        }
+    }
+    return kept;
+}
+
+static int compare_links(const void *left, const void *right)
+{
+    const struct match_link *a = left;
+    const struct match_link *b = right;
+
+    if (a->target != b->target) {
+        return a->target < b->target ? -1 : 1;
+    }
+    return a->source < b->source ? -1 : a->source > b->source;
+}
+
+/* Of each target, the edges that are sure. */
+static void keep_sure(const struct match_run *run, struct edge_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t first = 0, end; first < list->count; first = end) {
+        size_t sure;
+
+        for (end = first; end < list->count &&
+                          list->links[end].target == list->links[first].target;) {
+            end++;
+        }
+        sure = leave_unsure(run, list->links + first, end - first);
+        memmove(list->links + kept, list->links + first, sure * sizeof *list->links);
+        kept += sure;
+    }
+    list->count = kept;
+}
+
+/* The graph's edges, between values. */
+static bool copy_edges(struct match_run *run,
+                       const struct flow_graph *graph,
+                       struct edge_list *list)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const struct flow_edge *edge = &graph->edges[i];
+        uint32_t source = find_value(run, graph->nodes[edge->source].event);
+        uint32_t target = find_value(run, graph->nodes[edge->target].event);
+
+        if (edge->kind != FLOW_EDGE_FORM && source != MATCH_NONE &&
+            target != MATCH_NONE && !add_link(list, source, target)) {
+            return false;
+        }
+    }
+    if (list->count > 1) {
+        qsort(list->links, list->count, sizeof *list->links, compare_links);
+    }
+    keep_sure(run, list);
+    list->sorted_count = list->count;
+    return true;
+}
+
+/* ---- the weights that a statement used by way of a module ---- */
+
+/* The items of state dicts, by each dotted beginning of their keys. */
+struct weight_keys {
+    struct number_map map; /* hash of a beginning -> places in entries, chained */
+    struct weight_entry {
+        uint32_t value;
+        uint32_t next; /* MATCH_NONE: none */
+        struct slice key;
+    } * entries; /* owned */
+    size_t count, capacity;
+    struct buffer text; /* owned: a key that is sought */
+};
+
+static struct slice key_of(const struct match_value *value)
+{
+    return slice_part(value->path, 2, value->path.size - 2);
+}
+
+static bool add_prefix(struct weight_keys *keys,
+                       struct slice prefix,
+                       struct slice key,
+                       uint32_t value)
+{
+    uint64_t hash = hash_64(prefix);
+    uint32_t first = number_map_get(&keys->map, hash);
+    void *items = keys->entries;
+
+    for (uint32_t i = first == NUMBER_MAP_NONE ? MATCH_NONE : first; i != MATCH_NONE;
+         i = keys->entries[i].next) {
+        if (slice_equal(keys->entries[i].key, key)) {
+            keys->entries[i].value = value;
+            return true;
+        }
+    }
+    if (!memory_grow(&items, &keys->capacity, keys->count + 1, sizeof *keys->entries)) {
+        return false;
+    }
+    keys->entries = items;
+    keys->entries[keys->count] = (struct weight_entry){
+        .value = value,
+        .next = first == NUMBER_MAP_NONE ? MATCH_NONE : first,
+        .key = key,
+    };
+    return number_map_put(&keys->map, hash, (uint32_t)keys->count++);
+}
+
+static bool
+note_weight(struct weight_keys *keys, const struct match_value *value, uint32_t number)
+{
+    struct slice key = key_of(value);
+
+    for (size_t i = 1; i <= key.size; i++) {
+        if ((i == key.size || key.bytes[i] == '.') &&
+            !add_prefix(keys, slice_part(key, 0, i), key, number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the constructor gave to the attribute did not go in: something was loaded since. */
+static void forget_attribute(const struct match_run *run,
+                             struct edge_list *list,
+                             uint32_t target,
+                             struct slice name)
+{
+    size_t first = 0, end = list->sorted_count;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+
+        if (list->links[middle].target < target) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    for (; first < list->sorted_count && list->links[first].target == target; first++) {
+        struct match_link *link = &list->links[first];
+
+        if (link->source != MATCH_NONE &&
+            slice_equal(run->values[link->source].name, name)) {
+            link->source = MATCH_NONE;
+        }
+    }
+}
+
+static void drop_forgotten(struct edge_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->links[i].source != MATCH_NONE) {
+            list->links[kept++] = list->links[i];
+        }
+    }
+    list->count = kept;
+}
+
+/* Links the weights below `self.name` of the value's module. */
+static bool link_read(struct match_run *run,
+                      struct weight_keys *keys,
+                      uint32_t number,
+                      struct slice name,
+                      struct edge_list *list)
+{
+    const struct match_value *value = &run->values[number];
+    const struct match_call *call = &run->calls[value->call];
+    uint32_t entry;
+
+    if (value->is_argument && call->parent != MATCH_NONE && call->line != 0) {
+        call = &run->calls[call->parent];
+    }
+
+    keys->text.size = 0;
+    if (call->path.size > 0) {
+        buffer_add(&keys->text, call->path);
+        buffer_add_byte(&keys->text, '.');
+    }
+    buffer_add(&keys->text, slice_part(name, 5, name.size));
+    entry = number_map_get(&keys->map, hash_64(buffer_slice(&keys->text)));
+    entry = entry == NUMBER_MAP_NONE ? MATCH_NONE : entry;
+    if (entry != MATCH_NONE) {
+        forget_attribute(run, list, number, name);
+    }
+    for (; entry != MATCH_NONE; entry = keys->entries[entry].next) {
+        if (!add_link(list, keys->entries[entry].value, number)) {
+            return false;
+        }
+    }
+    return !keys->text.has_failed;
+}
+
+static bool link_weights_of(struct match_run *run,
+                            struct weight_keys *keys,
+                            uint32_t number,
+                            struct edge_list *list)
+{
+    const struct match_value *value = &run->values[number];
+    const struct match_attribute *attribute;
+    uint32_t module, line;
+
+    if (value->shape == NULL || value->is_weight) {
+        return true;
+    }
+    match_place(run, value, &module, &line);
+    if (!match_attributes_find(&run->attributes, module, line, &attribute)) {
+        return false;
+    }
+    for (; attribute != NULL; attribute = attribute->next) {
+        if (!link_read(run, keys, number, attribute->name, list)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool link_weights(struct match_run *run, struct edge_list *list)
+{
+    struct weight_keys keys = {.count = 0, .text = BUFFER_INIT};
+    bool is_done = true;
+
+    number_map_init(&keys.map);
+    for (size_t i = 0; is_done && i < run->value_count; i++) {
+        if (run->values[i].is_weight) {
+            is_done = note_weight(&keys, &run->values[i], (uint32_t)i);
+        } else if (keys.count > 0) {
+            is_done = link_weights_of(run, &keys, (uint32_t)i, list);
+        }
+    }
+    drop_forgotten(list);
+    number_map_release(&keys.map);
+    memory_free(keys.entries);
+    buffer_release(&keys.text);
+    return is_done;
+}
+
+/* ---- the whole ---- */
+
+static bool make_links(struct match_run *run, const struct flow_graph *graph)
+{
+    struct edge_list list = {.count = 0};
+    bool is_made =
+        copy_edges(run, graph, &list) && link_weights(run, &list) &&
+        match_links_make(&run->in, &run->out, list.links, list.count, run->value_count);
+
+    memory_free(list.links);
+    return is_made;
+}
+
+static bool read_graph(struct match_run *run, struct error *error)
+{
+    struct flow_options options = {.fold = FLOW_FOLD_NONE, .has_scalars = true};
+    struct flow_graph graph;
+    bool is_done;
+
+    flow_graph_init(&graph);
+    is_done = flow_graph_build(&graph, run->reader, &run->sources, &options, error);
+    if (is_done && (!read_values(run) || !make_links(run, &graph))) {
+        is_done = error_set_memory(error);
+    }
+    flow_graph_release(&graph);
+    return is_done;
+}
+
+bool match_run_read(struct match_run *run,
+                    const char *path,
+                    source_strip strip,
+                    struct error *error)
+{
+    *run = (struct match_run){.reader = log_reader_new(path, error)};
+    arena_init(&run->arena);
+    number_map_init(&run->call_places);
+    if (run->reader == NULL) {
+        return false;
+    }
+    source_lines_init(&run->sources, run->reader, strip);
+    match_attributes_init(&run->attributes, &run->sources);
+    return read_graph(run, error);
+}
+
+void match_run_release(struct match_run *run)
+{
+    if (run->reader != NULL) {
+        source_lines_release(&run->sources);
+        match_attributes_release(&run->attributes);
+    }
+    log_reader_free(run->reader);
+    memory_free(run->values);
+    memory_free(run->calls);
+    number_map_release(&run->call_places);
+    match_links_release(&run->in);
+    match_links_release(&run->out);
+    arena_release(&run->arena);
+}
+
+/* ---- lookups ---- */
+
+struct sample_grid match_run_grid(const struct match_run *run,
+                                  const struct match_value *value)
+{
+    struct sample_grid grid = {.count = 0};
+
+    if (value->sample != NULL) {
+        sample_grid_init(&grid, value->shape->shape, value->shape->dimension_count,
+                         log_reader_header(run->reader)->sample);
+    }
+    return grid;
+}
+
+void match_place(const struct match_run *run,
+                 const struct match_value *value,
+                 uint32_t *module,
+                 uint32_t *line)
+{
+    const struct match_call *call = &run->calls[value->call];
+
+    *module = value->module;
+    *line = value->line;
+    if (value->is_argument && call->parent != MATCH_NONE && call->line != 0) {
+        *module = run->calls[call->parent].module;
+        *line = call->line;
+    }
+}
+
+const struct site *match_run_site(const struct match_run *run,
+                                  const struct match_value *value)
+{
+    const struct log_module *module = log_reader_module(run->reader, value->module);
+
+    assert(module != NULL);
+    if (value->site < module->first_site ||
+        value->site - module->first_site >= module->table.site_count) {
+        return NULL;
+    }
+    return &module->table.sites[value->site - module->first_site];
+}
+
+/* The newest state dict: one of its items; MATCH_NONE: there is none. */
+uint32_t match_newest_dict(const struct match_run *run)
+{
+    for (size_t i = run->value_count; i-- > 0;) {
+        if (run->values[i].is_weight && !run->values[i].is_argument) {
+            return (uint32_t)i;
+        }
+    }
+    return MATCH_NONE;
+}
+
+/* Whether the value is in the same container as the other, as that was recorded then. */
+bool match_is_beside(const struct match_value *value, const struct match_value *other)
+{
+    return value->is_weight && value->site == other->site &&
+           value->call == other->call && value->visit == other->visit;
+}

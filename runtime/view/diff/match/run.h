@@ -1,0 +1,109 @@
+/* The values of one trace in compact arrays: one entry a tensor or number, and which was made from
+ * which. Texts and shapes are borrowed from the reader, which lives as long.
+ *
+ *     struct match_run run;
+ *
+ *     if (match_run_read(&run, path, strip, &error)) { … }
+ *     match_run_release(&run); */
+#ifndef MONITORCH_VIEW_DIFF_MATCH_RUN_H
+#define MONITORCH_VIEW_DIFF_MATCH_RUN_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/diff/match/attributes.h"
+#include "runtime/view/walk/source_lines.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MATCH_NONE UINT32_MAX
+
+struct match_value {
+    uint64_t event;
+    uint64_t hash;
+    const struct log_shape *shape; /* NULL: a number */
+    struct statistics statistics;
+    const void *sample; /* in the arena; NULL: none */
+    struct slice name, path;
+    double number;    /* where shape is NULL */
+    uint32_t site;    /* of the trace */
+    uint32_t module;  /* of the trace */
+    uint32_t line;    /* of the site */
+    uint32_t call;    /* index of a call */
+    uint32_t visit;   /* of the site in its call */
+    uint32_t content; /* see contents.h */
+    bool has_hash;
+    bool is_argument; /* written at the entry of its call */
+    bool is_integer;  /* a number that is whole by its type */
+    bool is_weight;   /* an item of a container under a dotted key: a state dict's */
+};
+
+struct match_call {
+    uint32_t number, parent; /* parent: index, or MATCH_NONE */
+    uint32_t module, function;
+    uint32_t line; /* of the caller; 0: not known */
+    struct slice path;
+};
+
+/* Values by value: those of `i` are items[first[i]] up to items[first[i + 1]]. */
+struct match_links {
+    uint32_t *first; /* owned */
+    uint32_t *items; /* owned */
+};
+
+struct match_run {
+    struct log_reader *reader;   /* owned */
+    struct source_lines sources; /* owned */
+    struct match_attributes attributes;
+    struct match_value *values; /* owned; in the order of their events */
+    size_t value_count, value_capacity;
+    struct match_call *calls; /* owned */
+    size_t call_count, call_capacity;
+    struct number_map call_places;
+    struct match_links in, out; /* of values */
+    uint64_t event_count;
+    size_t tensor_count;
+    struct arena arena;
+};
+
+bool match_run_read(struct match_run *run,
+                    const char *path,
+                    source_strip strip,
+                    struct error *error);
+void match_run_release(struct match_run *run);
+
+/* The grid of the value's sample; its count is 0 where there is none. */
+struct sample_grid match_run_grid(const struct match_run *run,
+                                  const struct match_value *value);
+
+/* Where the value was made: of an argument, the line that passes it. */
+void match_place(const struct match_run *run,
+                 const struct match_value *value,
+                 uint32_t *module,
+                 uint32_t *line);
+
+const struct site *match_run_site(const struct match_run *run,
+                                  const struct match_value *value);
+
+/* The newest state dict: one of its items; MATCH_NONE: there is none. */
+uint32_t match_newest_dict(const struct match_run *run);
+/* Whether the weight is in the same container as the other, as that was recorded then. */
+bool match_is_beside(const struct match_value *value, const struct match_value *other);
+
+/* A pair of numbers of values or of contents. */
+struct match_link {
+    uint32_t source, target;
+};
+
+/* Makes the two directions of `links`, of `count` items each. false: out of memory. */
+bool match_links_make(struct match_links *in,
+                      struct match_links *out,
+                      const struct match_link *links,
+                      size_t link_count,
+                      size_t count);
+void match_links_release(struct match_links *links);
+
+#endif
