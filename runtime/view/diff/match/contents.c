@@ -316,6 +316,18 @@ static bool link_contents(struct match_contents *contents)
     return is_made;
 }
 
+static void count_keys(struct match_contents *contents)
+{
+    const struct match_run *run = contents->run;
+    uint32_t newest = match_newest_dict(run);
+
+    for (size_t i = 0; newest != MATCH_NONE && i < run->value_count; i++) {
+        if (match_is_beside(&run->values[i], &run->values[newest])) {
+            contents->items[run->values[i].content].keys++;
+        }
+    }
+}
+
 bool match_contents_make(struct match_contents *contents, struct match_run *run)
 {
     size_t count = run->value_count;
@@ -334,6 +346,7 @@ bool match_contents_make(struct match_contents *contents, struct match_run *run)
         join(run, roots);
         number_contents(contents, roots);
         assert(contents->count <= run->tensor_count);
+        count_keys(contents);
         is_made = link_contents(contents);
     }
     memory_free(roots);
@@ -637,6 +650,12 @@ bool match_contents_pair(struct match_contents contents[2],
     for (uint32_t i = 0; is_done && i < contents[1].count; i++) {
         if (contents[1].items[i].partner == MATCH_NONE) {
             find_partner(&pairing, i);
+        }
+    }
+    for (uint32_t i = 0; is_done && i < contents[1].count; i++) {
+        if (contents[1].items[i].partner != MATCH_NONE) {
+            contents[0].items[contents[1].items[i].partner].holders +=
+                contents[1].items[i].keys;
         }
     }
     is_done = is_done && find_back(&contents[0]) && find_back(&contents[1]);

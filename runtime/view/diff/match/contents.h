@@ -14,6 +14,8 @@ struct match_content {
     bool is_weak; /* few numbers, constants, integers: others are the same by chance */
     bool is_back; /* has no partner; something that is made from it has */
     bool is_weight;
+    uint32_t keys;    /* of the newest state dict, that hold it */
+    uint32_t holders; /* of A: such keys of B */
 };
 
 struct match_contents {

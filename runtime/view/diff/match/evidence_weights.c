@@ -120,34 +120,6 @@ static uint32_t newest_weight(const struct match_contents *contents, uint32_t co
     return found;
 }
 
-/* How many keys of the newest state dict hold the content. */
-static unsigned count_keys(const struct match_contents *contents, uint32_t content)
-{
-    const struct match_value *values = contents->run->values;
-    uint32_t newest = match_newest_dict(contents->run);
-    unsigned count = 0;
-
-    for (uint32_t i = contents->items[content].first;
-         newest != MATCH_NONE && i != MATCH_NONE; i = contents->next[i]) {
-        count += match_is_beside(&values[i], &values[newest]);
-    }
-    return count;
-}
-
-/* How many weights of B's newest state dict hold what A's content holds. */
-static unsigned count_holders(const struct ranking *ranking, uint32_t partner)
-{
-    const struct match_contents *contents = &ranking->match->contents[1];
-    unsigned count = 0;
-
-    for (uint32_t i = 0; i < contents->count; i++) {
-        if (contents->items[i].partner == partner && contents->items[i].is_weight) {
-            count += count_keys(contents, i);
-        }
-    }
-    return count;
-}
-
 /* A weight of A with as many elements that is none of B; MATCH_NONE: none. */
 static uint32_t find_missing(const struct ranking *ranking, uint64_t count)
 {
@@ -155,8 +127,8 @@ static uint32_t find_missing(const struct ranking *ranking, uint64_t count)
 
     for (uint32_t i = 0; i < contents->count; i++) {
         if (contents->items[i].is_weight && !contents->items[i].is_weak &&
-            match_count_of(contents, i) == count && count_keys(contents, i) > 0 &&
-            count_holders(ranking, i) == 0) {
+            match_count_of(contents, i) == count && contents->items[i].keys > 0 &&
+            contents->items[i].holders == 0) {
             return i;
         }
     }
@@ -177,7 +149,7 @@ static void count_orders(struct ranking *ranking)
     const struct match_contents *contents = &ranking->match->contents[1];
 
     for (uint32_t i = 0; i < contents->count; i++) {
-        if (contents->items[i].partner != MATCH_NONE && count_keys(contents, i) > 0) {
+        if (contents->items[i].partner != MATCH_NONE && contents->items[i].keys > 0) {
             uint32_t value = newest_weight(contents, i);
 
             if (is_matrix(&contents->run->values[value], false)) {
@@ -233,8 +205,8 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_UNKNOWN,
                     missing != MATCH_NONE ? SCORE_UNKNOWN : SCORE_ORDER_PERHAPS);
     } else if (missing != MATCH_NONE &&
-               count_holders(ranking, partner) > count_keys(&contents[0], partner) &&
-               count_keys(&contents[0], partner) > 0) {
+               contents[0].items[partner].holders > contents[0].items[partner].keys &&
+               contents[0].items[partner].keys > 0) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_TWICE,
                     SCORE_TWICE);
     } else {

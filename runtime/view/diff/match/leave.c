@@ -34,6 +34,8 @@ struct search {
     uint32_t *stack; /* owned */
     uint32_t *lost;  /* owned: of A */
     size_t lost_count;
+    struct frontier *frontiers; /* owned: of these, as far as they were found */
+    bool has_frontier[OTHER_MAX];
 };
 
 static bool is_lost(const struct match_contents *contents, uint32_t i)
@@ -159,7 +161,7 @@ static uint32_t
 find_counterpart(struct search *search, uint32_t b, bool is_strict, double *likeness)
 {
     struct match *match = search->match;
-    struct frontier of_b, of_a;
+    struct frontier of_b;
     uint32_t best = MATCH_NONE;
 
     *likeness = 0;
@@ -171,8 +173,11 @@ find_counterpart(struct search *search, uint32_t b, bool is_strict, double *like
         if (is_strict && !are_alike(&match->contents[0], a, &match->contents[1], b)) {
             continue;
         }
-        find_frontier(search, 0, a, &of_a);
-        found = compare_frontiers(&of_a, &of_b);
+        if (!search->has_frontier[i]) {
+            find_frontier(search, 0, a, &search->frontiers[i]);
+            search->has_frontier[i] = true;
+        }
+        found = compare_frontiers(&search->frontiers[i], &of_b);
         if (found < LIKENESS_LEAST) {
             continue;
         }
@@ -403,7 +408,8 @@ static bool allocate(struct search *search)
     }
     search->stack = memory_allocate(most + 1, sizeof *search->stack);
     search->lost = memory_allocate(OTHER_MAX, sizeof *search->lost);
-    return search->stack != NULL && search->lost != NULL;
+    search->frontiers = memory_allocate(OTHER_MAX, sizeof *search->frontiers);
+    return search->stack != NULL && search->lost != NULL && search->frontiers != NULL;
 }
 
 static bool search_leave(struct search *search)
@@ -445,5 +451,6 @@ bool match_find_leave(struct match *match)
     memory_free(search.stamps[1]);
     memory_free(search.stack);
     memory_free(search.lost);
+    memory_free(search.frontiers);
     return is_done;
 }
