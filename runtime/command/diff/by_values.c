@@ -201,7 +201,15 @@ static void add_others(struct match *match, struct buffer *text)
 {
     const struct match_leave *leave = &match->leave;
 
-    if (leave->is_certain || leave->suspect_count < 2) {
+    if (leave->is_certain) {
+        return;
+    }
+    if (leave->suspect_count < 2) {
+        buffer_add(
+            text,
+            SLICE("  not certain: a line behind it may be it as well. To be sure, give "
+                  "each "
+                  "step of both\n  programs a line of its own, and record again\n"));
         return;
     }
     buffer_add(text,

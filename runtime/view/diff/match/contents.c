@@ -604,17 +604,26 @@ is_pinned(const struct match_value *value, const struct match_pin *pin, unsigned
            slice_equal(slice_part(name, value->name.size, name.size), value->path);
 }
 
-/* The first value of the pin's name that has no partner yet; MATCH_NONE: none. */
-static uint32_t find_pinned(const struct match_contents *contents,
+/* The first content of the pin's name whose figures are those of `like`, which may be NULL; the first of all
+ * where none is; MATCH_NONE: none was recorded. */
+static uint32_t find_pinned(const struct pairing *pairing,
                             const struct match_pin *pin,
-                            unsigned side)
+                            unsigned side,
+                            const struct match_value *like)
 {
-    for (uint32_t i = 0; i < contents->run->value_count; i++) {
-        if (is_pinned(&contents->run->values[i], pin, side)) {
-            return contents->run->values[i].content;
+    const struct match_run *run = pairing->contents[side].run;
+    uint32_t first = MATCH_NONE;
+
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        if (is_pinned(&run->values[i], pin, side)) {
+            if (like == NULL ||
+                match_figures_agree(&run->values[i], like, pairing->tolerance)) {
+                return run->values[i].content;
+            }
+            first = first == MATCH_NONE ? run->values[i].content : first;
         }
     }
-    return MATCH_NONE;
+    return first;
 }
 
 static void pair_pinned(const struct pairing *pairing, const struct match_pins *pins)
@@ -623,8 +632,10 @@ static void pair_pinned(const struct pairing *pairing, const struct match_pins *
 
     for (size_t i = 0; pins != NULL && i < pins->count; i++) {
         struct match_pin *pin = &pins->items[i];
-        uint32_t a = find_pinned(&contents[0], pin, 0),
-                 b = find_pinned(&contents[1], pin, 1);
+        uint32_t b = find_pinned(pairing, pin, 1, NULL), a;
+
+        a = find_pinned(pairing, pin, 0,
+                        b == MATCH_NONE ? NULL : first_of(&contents[1], b));
 
         pin->is_found = a != MATCH_NONE && b != MATCH_NONE;
         pin->differs = pin->is_found && !match_figures_agree(first_of(&contents[0], a),

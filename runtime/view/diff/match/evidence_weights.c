@@ -178,6 +178,7 @@ static void judge_weight_order(struct ranking *ranking, uint32_t value)
     uint32_t other =
         newest_weight(&contents[0], contents[1].items[weight->content].partner);
 
+    ranking->has_unproved |= order == MATCH_ORDER_UNKNOWN || order == MATCH_ORDER_OTHER;
     if (is_matrix(weight, true) && is_unlike(ranking, order)) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
                     SCORE_UNLIKE);
@@ -201,6 +202,7 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
                          &contents[1].run->values[newest])) {
         return; /* of a checkpoint: it was read, and something else is used */
     }
+    ranking->has_unproved |= partner == MATCH_NONE;
     if (partner == MATCH_NONE) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_UNKNOWN,
                     missing != MATCH_NONE ? SCORE_UNKNOWN : SCORE_ORDER_PERHAPS);

@@ -33,6 +33,8 @@
 /* The first suspect is certain with so much, and so much more than the second. */
 #define CERTAIN_LEAST 2.5
 #define CERTAIN_MORE  1.5
+/* So much has the score where something else than the line's step speaks for it. */
+#define CERTAIN_STRONG 3.5
 
 #define INPUTS_MAX 64
 #define VALUES_MAX 8
@@ -49,6 +51,8 @@ struct ranking {
         all;            /* the numbers of A: of all its lines, and that were recorded */
     unsigned orders[4]; /* how the weights lie: how many, by enum match_order */
     unsigned line_count;
+    bool
+        has_unproved; /* a weight went in that may lie otherwise than A's, or is none of A's */
 };
 
 /* ---- suspects.c ---- */

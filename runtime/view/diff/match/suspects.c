@@ -246,6 +246,41 @@ static double sure_score(const struct match_suspect *suspect)
     return score;
 }
 
+/* Whether more speaks for the suspect than that its line made a value which A does not have: what looks like
+ * one step of both may be two, with the mistake in the next one. */
+static bool is_strong(const struct match_suspect *suspect)
+{
+    unsigned reasons = MATCH_REASON_NUMBER | MATCH_REASON_ORDER | MATCH_REASON_UNKNOWN |
+                       MATCH_REASON_TWICE | MATCH_REASON_INPUT;
+
+    return (suspect->reasons & reasons) != 0 && sure_score(suspect) >= CERTAIN_STRONG;
+}
+
+/* Whether the only line of the region does just what A's line does. */
+static bool is_same_statement(const struct ranking *ranking)
+{
+    const struct match_words *words = ranking->words;
+
+    return ranking->line_count == 1 && !ranking->has_unproved &&
+           match_words_count_common(&words[0], &words[1]) > 0 &&
+           match_words_count_foreign(&words[0], &words[1]) == 0 &&
+           match_words_count_foreign(&words[1], &words[0]) == 0;
+}
+
+static bool is_certain(const struct ranking *ranking)
+{
+    const struct match_leave *leave = ranking->leave;
+    const struct match_suspect *first = &leave->suspects[0];
+
+    if (leave->suspect_count == 0 ||
+        !(is_strong(first) || is_same_statement(ranking))) {
+        return false;
+    }
+    return sure_score(first) >= CERTAIN_LEAST &&
+           (leave->suspect_count == 1 ||
+            sure_score(first) >= leave->suspects[1].score + CERTAIN_MORE);
+}
+
 static void settle(struct ranking *ranking)
 {
     struct match_leave *leave = ranking->leave;
@@ -256,10 +291,7 @@ static void settle(struct ranking *ranking)
         qsort(leave->suspects, leave->suspect_count, sizeof *leave->suspects,
               compare_suspects);
     }
-    leave->is_certain =
-        leave->suspect_count > 0 && sure_score(&leave->suspects[0]) >= CERTAIN_LEAST &&
-        (leave->suspect_count == 1 ||
-         sure_score(&leave->suspects[0]) >= leave->suspects[1].score + CERTAIN_MORE);
+    leave->is_certain = is_certain(ranking);
     for (size_t i = 0; i < ranking->input_counts[1] && leave->input_count < 4; i++) {
         if (!ranking->match->contents[1].items[ranking->inputs[1][i]].is_weight) {
             leave->inputs[leave->input_count++] = ranking->inputs[1][i];
