@@ -227,9 +227,9 @@ static void add_counts(const struct match *match, struct buffer *text)
     diff_text_add_count(text, match->common + match->own + match->lost, "value");
     buffer_add(text, SLICE(" are in A; "));
     diff_text_add_grouped(text, match->own);
-    buffer_add(text, SLICE(" are steps of its own that come back; "));
+    buffer_add(text, SLICE(" are steps between such values; "));
     diff_text_add_grouped(text, match->lost);
-    buffer_add(text, SLICE(" do not\n"));
+    buffer_add(text, SLICE(" are not in A\n"));
 }
 
 static void add_nothing(const struct match *match, struct buffer *text)
