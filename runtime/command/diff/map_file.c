@@ -10,17 +10,11 @@ static bool read_field(struct json_reader *reader,
                        struct match_pin *pin,
                        struct slice *record)
 {
-    struct slice kind;
     uint64_t number;
     bool is_read = true;
 
     if (slice_equal(key, SLICE("record"))) {
         return json_reader_text(reader, record);
-    }
-    if (slice_equal(key, SLICE("kind"))) {
-        is_read = json_reader_text(reader, &kind);
-        pin->is_weight = is_read && slice_equal(kind, SLICE("weight"));
-        return is_read;
     }
     if (slice_equal(key, SLICE("name")) || slice_equal(key, SLICE("name_a"))) {
         return json_reader_text(reader, &pin->names[key.size == 4]);
@@ -48,7 +42,7 @@ static bool add_pin(struct map_file *file, const struct match_pin *pin)
 
 static bool read_line(struct map_file *file, struct slice line, bool *is_valid)
 {
-    struct match_pin pin = {.is_weight = false};
+    struct match_pin pin = {.is_found = false};
     struct json_reader reader;
     struct slice key, record = SLICE("");
 

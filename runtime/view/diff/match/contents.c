@@ -593,7 +593,7 @@ is_pinned(const struct match_value *value, const struct match_pin *pin, unsigned
 {
     struct slice name = pin->names[side];
 
-    if (value->shape == NULL || value->is_weight != pin->is_weight) {
+    if (value->shape == NULL) {
         return false;
     }
     if (value->is_weight) {

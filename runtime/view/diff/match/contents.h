@@ -34,9 +34,8 @@ void match_contents_release(struct match_contents *contents);
 struct match_pin {
     struct slice names[2]; /* A, B; borrowed */
     uint32_t lines[2];     /* 0: any */
-    bool is_weight;
-    bool is_found; /* both values are there */
-    bool differs;  /* and their figures differ */
+    bool is_found;         /* both values are there */
+    bool differs;          /* and their figures differ */
 };
 
 struct match_pins {
