@@ -117,6 +117,13 @@ static const struct subcommand *find(const char *name, struct error *error)
     const char *names[SUBCOMMAND_COUNT + 1];
     const char *nearest;
 
+    if (slice_ends(slice_of(name), SLICE(".mtrace")) ||
+        slice_ends(slice_of(name), SLICE(".py"))) {
+        error_set(error, ERROR_USAGE,
+                  "no command %.80s; did you mean `monitorch %s %.80s`?", name,
+                  slice_ends(slice_of(name), SLICE(".py")) ? "run" : "show", name);
+        return NULL;
+    }
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(name, subcommands[i].name) == 0) {
             return &subcommands[i];

@@ -27,6 +27,12 @@ COMMANDS = {
     "the first bytes of a trace": ("monitorch show tiny.mtrace", "is damaged", "monitorch run train.py"),
     "no trace at all": ("monitorch why", "no trace", "monitorch why --help"),
     "one trace to diff": ("monitorch diff run.mtrace", "one trace, expected two", "monitorch diff A B"),
+    "a trace for a command": (
+        "monitorch run.mtrace", "no command run.mtrace", "did you mean `monitorch show run.mtrace`?",
+    ),
+    "a program for a command": (
+        "monitorch train.py", "no command train.py", "did you mean `monitorch run train.py`?",
+    ),
     "no command of that name": ("monitorch whi run.mtrace", "no command whi", "did you mean why?"),
     "a typo in an option": ("monitorch show --nane y run.mtrace", "no option --nane", "mean --name?"),
     "a table of sql": ("monitorch sql run.mtrace 'select * from event'", "no such table: event",
