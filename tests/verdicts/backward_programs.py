@@ -274,6 +274,19 @@ BENIGN = {
             else:
                 scale = 1.0
     """,
+    "a GradScaler that skips steps until its scale is right": """
+        model = torch.nn.Linear(4, 4)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.0001)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**24)
+        for step in range(14):
+            with torch.autocast("cpu", dtype=torch.float16):
+                h = model(torch.randn(3, 4))
+                loss = h.float().pow(2).mean()
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    """,
     "nan_to_num right behind": """
         x = torch.tensor([0.0, 1.0], requires_grad=True)
         with torch.no_grad():

@@ -124,17 +124,20 @@ bool backwards_add(struct backwards *backwards,
     }
 }
 
+/* Weights that became NaN stay so: where a later backward of the same line is finite, nothing was written
+ * to them. A GradScaler skips several steps until its scale is right. */
 static bool is_caught(const struct backwards *backwards, uint32_t index)
 {
     const struct backward *backward = &backwards->items[index];
 
     for (uint32_t i = index + 1; i < backwards->count; i++) {
-        const struct backward *next = &backwards->items[i];
+        const struct backward *later = &backwards->items[i];
 
         /* One that began before this one's end is a part of it: a checkpoint's. */
-        if (next->thread == backward->thread && next->begin > backward->end &&
-            next->gradient_count > 0) {
-            return next->bad_count == 0;
+        if (later->thread == backward->thread && later->begin > backward->end &&
+            later->line == backward->line && slice_equal(later->file, backward->file) &&
+            later->gradient_count > 0 && later->bad_count == 0) {
+            return true;
         }
     }
     return false;

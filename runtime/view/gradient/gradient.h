@@ -55,8 +55,8 @@ bool backwards_add(struct backwards *backwards,
                    uint64_t next_event);
 
 /* The first backward from event `start` on that made a gradient that is not finite, and that nothing
- * caught: the next backward of its thread made such gradients too, or there is none. BACKWARD_NONE:
- * there is no such. What a GradScaler skips is caught. */
+ * caught: no later backward that the same line called made only finite ones. BACKWARD_NONE: there is
+ * no such. What a GradScaler skips is caught. */
 uint32_t backwards_find_bad(const struct backwards *backwards, uint64_t start);
 
 #endif

@@ -18,6 +18,7 @@ _WORDS = {
     "functions": "--function",
     "lines": "--lines",
     "forward": "--forward",
+    "backward": "--backward",
     "imports": "--imports",
     "spy": "--spy",
     "spy-to": "--spy-to",
