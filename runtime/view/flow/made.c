@@ -515,7 +515,16 @@ find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
     walk->list_count--;
 }
 
-/* An item of what is gone over: that at the same place, or any. */
+/* Whether an item of the term may be one of several values: an array is the one source of
+ * each of its items. */
+static bool has_several(const struct walk *walk, uint32_t node)
+{
+    const struct flow_use *use = &walk->builder->uses[node];
+
+    return !is_use(walk, node) || (use->is_container && use->count > 1);
+}
+
+/* An item of a list or array: that at the same place, or any. */
 static void
 find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -533,7 +542,7 @@ find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct wa
         flow_path_set_item(&item, place, path);
     } else {
         flow_path_set(&item, SLICE("[*]"), path);
-        way.is_unsure = way.is_unsure || place == PLACE_UNKNOWN;
+        way.is_unsure |= place == PLACE_UNKNOWN && has_several(walk, node + 1);
     }
     walk->list_count -= walk->list_count > 0;
     find(walk, node + 1, flow_path_slice(&item), way);
