@@ -213,8 +213,7 @@ static struct gradient_hook *hook_of(const struct graph *graph, uint32_t functio
 {
     struct session *session = graph->session;
     struct gradient_hook *hook = gradients_find(
-        session->gradients,
-        tensor_function_address(session->access, graph->functions[function]));
+        session->gradients, tensor_function_address(graph->functions[function]));
 
     return hook != NULL && hook->number == session->number ? hook : NULL;
 }
@@ -349,8 +348,7 @@ static uint32_t find_target(const struct graph *graph, const struct gradient_hoo
     for (uint32_t i = 0; i < graph->function_count; i++) {
         bool is_it = hook->is_leaf
                          ? is_of_leaf(graph, i, hook->target)
-                         : tensor_function_address(graph->session->access,
-                                                   graph->functions[i]) == hook->target;
+                         : tensor_function_address(graph->functions[i]) == hook->target;
 
         if (is_it) {
             return i;

@@ -339,7 +339,7 @@ static void hang_one(struct session *session, struct pending_output *pending)
         Py_XDECREF(function);
         return;
     }
-    address = tensor_function_address(session->access, function);
+    address = tensor_function_address(function);
     hook = gradients_find(gradients, address);
     pending->output.output = output_of(gradients, pending->object);
     if (hook != NULL) {

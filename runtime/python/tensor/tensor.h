@@ -105,9 +105,9 @@ uint32_t tensor_version(struct tensor_access *access, PyObject *object);
  * not known. A view whose base was written to has another one from the next question of Python's
  * on. */
 uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *object);
-/* The same of a function's Python object; 0: not known. */
-uint64_t tensor_function_address(const struct tensor_access *access,
-                                 PyObject *function);
+/* What tells the Python object of a function from those of others, also when it was made anew: the
+ * function's address, with which the object begins. It is compared, and never followed. */
+uint64_t tensor_function_address(PyObject *function);
 
 /* The storage of a torch tensor: a new reference, which keeps its memory alive where another thread
  * gives the tensor another storage. The memory itself can still be freed by resizing the storage,

@@ -905,12 +905,7 @@ uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *obje
     return meta == NULL ? 0 : layout_word(meta, layout->grad_function);
 }
 
-uint64_t tensor_function_address(const struct tensor_access *access, PyObject *function)
+uint64_t tensor_function_address(PyObject *function)
 {
-    const struct tensor_layout *layout = &access->torch.layout;
-
-    /* The layout was found by this: a function's object begins with its address. */
-    return layout->state != LAYOUT_KNOWN || layout->grad == 0
-               ? 0
-               : layout_word(function, sizeof(PyObject));
+    return layout_word(function, sizeof(PyObject));
 }
