@@ -298,7 +298,10 @@ void diff_report_add(struct diff_report *report,
         diff_report_add_counts(result, text);
         add_lists(report, result, text);
     }
-    if (!diff_result_is_equal(result) || report->options->is_all) {
+    if (diff_result_is_empty(result) && !report->options->is_all) {
+        buffer_add(text, SLICE("  Record the same code in both runs (run --include "
+                               "MODULE); --all lists the lines of each.\n"));
+    } else if (!diff_result_is_equal(result) || report->options->is_all) {
         add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
         add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
     }

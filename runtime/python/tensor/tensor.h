@@ -101,12 +101,8 @@ enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
 /* A torch tensor's version counter alone; 0 where there is none. */
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);
 
-/* The address of the autograd function that made the tensor: 0 where there is none, or where it is
- * not known. A view whose base was written to has another one from the next question of Python's
- * on. */
-uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *object);
-/* What tells the Python object of a function from those of others, also when it was made anew: the
- * function's address, with which the object begins. It is compared, and never followed. */
+/* The identity of a function of autograd, whichever Python object stands for it: the function's
+ * address, with which the object begins. It is compared, and never followed. */
 uint64_t tensor_function_address(PyObject *function);
 
 /* The storage of a torch tensor: a new reference, which keeps its memory alive where another thread

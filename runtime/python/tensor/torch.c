@@ -891,20 +891,6 @@ int torch_describe(struct tensor_access *access,
     return torch_describe_carefully(access, object, NULL, keys, class, tensor);
 }
 
-uint64_t tensor_grad_function(const struct tensor_access *access, PyObject *object)
-{
-    const struct tensor_layout *layout = &access->torch.layout;
-    const void *impl, *meta;
-
-    if (layout->state != LAYOUT_KNOWN || layout->grad == 0) {
-        return 0;
-    }
-    impl = layout_impl(layout, object);
-    meta =
-        impl == NULL ? NULL : (const void *)(uintptr_t)layout_word(impl, layout->grad);
-    return meta == NULL ? 0 : layout_word(meta, layout->grad_function);
-}
-
 uint64_t tensor_function_address(PyObject *function)
 {
     return layout_word(function, sizeof(PyObject));
