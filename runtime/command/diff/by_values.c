@@ -51,11 +51,20 @@ static void add_figures(const struct match_value *value, struct buffer *text)
 {
     const struct log_shape *shape = value->shape;
 
+    if (shape == NULL) {
+        real_add_short(text, value->number, 6);
+        return;
+    }
     buffer_add_printable(text, shape->dtype_text);
     buffer_add(text, SLICE(" ["));
     for (uint32_t i = 0; i < shape->dimension_count; i++) {
         buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
         integer_add(text, shape->shape[i]);
+    }
+    if (value->statistics.count == 1) {
+        buffer_add(text, SLICE("] "));
+        real_add_short(text, value->statistics.mean, 6);
+        return;
     }
     buffer_add(text, SLICE("] min "));
     real_add_short(text, statistics_bound_real(shape->dtype, value->statistics.min), 4);
@@ -105,6 +114,7 @@ static void add_line_words(const struct match_suspect *suspect, struct buffer *t
         {MATCH_REASON_MISSING, {"A's line has an operation more", 30}},
         {MATCH_REASON_INPUT, {"it reads a value that A's line does not read", 44}},
         {MATCH_REASON_INPUT_MISSING, {"A's line reads a value more", 27}},
+        {MATCH_REASON_RESULT, {"A's result from the same values differs", 39}},
     };
 
     if ((suspect->reasons & MATCH_REASON_NUMBER) != 0) {
@@ -155,21 +165,20 @@ static void add_suspect(struct match *match,
 static void add_counterpart(struct match *match, struct buffer *text)
 {
     const struct match_leave *leave = &match->leave;
-    const struct match_contents *b = &match->contents[1];
-    const struct match_contents *a = &match->contents[0];
+    struct match_run *a = &match->runs[0];
 
     buffer_add(text, SLICE("  B "));
-    add_figures(&b->run->values[b->items[leave->content].first], text);
+    add_figures(&match->runs[1].values[leave->values[1]], text);
     buffer_add_byte(text, '\n');
-    if (leave->counterpart == MATCH_NONE) {
+    if (leave->values[0] == MATCH_NONE) {
         return;
     }
     buffer_add(text, SLICE("  A "));
-    add_figures(&a->run->values[a->items[leave->counterpart].first], text);
+    add_figures(&a->values[leave->values[0]], text);
     buffer_add(text, SLICE("  "));
-    add_place(a->run, leave->a_module, leave->a_line, text);
+    add_place(a, leave->a_module, leave->a_line, text);
     buffer_add(text, SLICE(": "));
-    add_code(a->run, leave->a_module, leave->a_line, text);
+    add_code(a, leave->a_module, leave->a_line, text);
     buffer_add_byte(text, '\n');
 }
 
@@ -232,6 +241,42 @@ static void add_counts(const struct match *match, struct buffer *text)
     buffer_add(text, SLICE(" are not in A\n"));
 }
 
+/* Results that only that run has. */
+static void add_open(const struct match *match, unsigned side, struct buffer *text)
+{
+    const struct match_open *open = &match->open[side];
+
+    for (size_t i = 0; i < open->count && i < SUSPECT_LIMIT; i++) {
+        const struct match_value *value = &match->runs[side].values[open->values[i]];
+
+        buffer_add(text, i > 0       ? SLICE(", ")
+                         : side == 1 ? SLICE("  not in A: ")
+                                     : SLICE("  not in B: "));
+        add_name(value, text);
+        buffer_add(text, SLICE(" (line "));
+        buffer_add_number(text, value->line);
+        buffer_add_byte(text, ')');
+    }
+    if (open->count > 0) {
+        buffer_add(text, open->count > SUSPECT_LIMIT ? SLICE(", …\n") : SLICE("\n"));
+    }
+}
+
+static void add_equal(const struct match *match, bool is_quiet, struct buffer *text)
+{
+    if (match->open[0].count + match->open[1].count == 0) {
+        buffer_add(text, SLICE("equal by values: "));
+        add_counts(match, text);
+        return;
+    }
+    buffer_add(text, SLICE("equal by values as far as both have results: "));
+    add_counts(match, text);
+    if (!is_quiet) {
+        add_open(match, 1, text);
+        add_open(match, 0, text);
+    }
+}
+
 static void add_nothing(const struct match *match, struct buffer *text)
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -255,8 +300,7 @@ static void add_verdict(struct match *match, bool is_quiet, struct buffer *text)
     if (match->verdict == MATCH_NOTHING || match->verdict == MATCH_EMPTY) {
         add_nothing(match, text);
     } else if (match->verdict == MATCH_EQUAL) {
-        buffer_add(text, SLICE("equal by values: "));
-        add_counts(match, text);
+        add_equal(match, is_quiet, text);
     } else if (leave->suspect_count == 0) {
         buffer_add(
             text,
@@ -319,7 +363,7 @@ json_add_suspect(const struct match *match, size_t rank, struct buffer *text)
     json_add_name(SLICE("name"), &match->runs[1].values[suspect->value], text);
     json_add_place(&match->runs[1], suspect->module, suspect->line, true, text);
     json_text_add(text, SLICE("words"), buffer_slice(&words));
-    if (rank == 0 && leave->counterpart != MATCH_NONE) {
+    if (rank == 0 && leave->values[0] != MATCH_NONE) {
         json_add_place(&match->runs[0], leave->a_module, leave->a_line, false, text);
     }
     buffer_add(text, SLICE("}\n"));
@@ -345,6 +389,8 @@ static void json_add(const struct match *match, struct buffer *text)
     json_number_add(text, SLICE("in_both"), match->common);
     json_number_add(text, SLICE("own_steps"), match->own);
     json_number_add(text, SLICE("not_in_a"), match->lost);
+    json_number_add(text, SLICE("results_not_in_a"), match->open[1].count);
+    json_number_add(text, SLICE("results_not_in_b"), match->open[0].count);
     buffer_add(text, SLICE("}\n"));
 }
 
@@ -455,7 +501,15 @@ static void print_pins(const struct map_file *file)
 
 /* ---- the whole ---- */
 
-/* Nothing is in common by values: what the names said stands. */
+/* What the names said is kept where the values say no more: nothing is in common, or all is equal by both. */
+static bool is_said_by_names(const struct match *match,
+                             const struct diff_otherwise *otherwise)
+{
+    return match->common == 0 ||
+           (otherwise->exit_code == EXIT_CODE_DONE && match->verdict == MATCH_EQUAL &&
+            match->open[0].count + match->open[1].count == 0);
+}
+
 static enum exit_code add_otherwise(const struct match *match,
                                     const struct diff_otherwise *otherwise,
                                     bool is_json,
@@ -476,7 +530,7 @@ static enum exit_code report(const struct diff_command_options *options,
     enum exit_code exit_code =
         match->verdict == MATCH_EQUAL ? EXIT_CODE_DONE : EXIT_CODE_CHECK_FAILED;
 
-    if (otherwise != NULL && match->common == 0) {
+    if (otherwise != NULL && is_said_by_names(match, otherwise)) {
         exit_code = add_otherwise(match, otherwise, options->is_json, &text);
     } else if (options->is_map && match->common > 0) {
         add_map(match, options->is_json, &text);

@@ -90,6 +90,26 @@ bool match_figures_agree(const struct match_value *a,
 
 /* ---- order ---- */
 
+/* Whether the samples of two values of the same shape are of the same elements. */
+static bool are_samples_of_same(const struct log_shape *shape_a,
+                                const struct sample_grid *a,
+                                const struct log_shape *shape_b,
+                                const struct sample_grid *b)
+{
+    uint32_t i = 0, k = 0;
+
+    while (i < shape_a->dimension_count && k < shape_b->dimension_count) {
+        if (shape_a->shape[i] == 1) {
+            i++;
+        } else if (shape_b->shape[k] == 1) {
+            k++;
+        } else if (a->counts[i++] != b->counts[k++]) {
+            return false;
+        }
+    }
+    return a->count == b->count;
+}
+
 static bool is_same_shape(const struct log_shape *a, const struct log_shape *b)
 {
     uint32_t i = 0, k = 0;
@@ -167,6 +187,7 @@ enum match_order match_order_of(const struct match_run *run_a,
     struct sample_grid grid_b = match_run_grid(run_b, b);
     struct elements elements = {.values = {a, b}};
     double rtol, atol;
+    bool is_comparable;
 
     if (a->has_hash && b->has_hash && a->hash == b->hash) {
         return MATCH_ORDER_SAME;
@@ -176,8 +197,9 @@ enum match_order match_order_of(const struct match_run *run_a,
     }
     diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &rtol, &atol);
     elements.bound = FIGURES_SLACK * (atol + rtol * fmax(1e-3, size_of(b)));
-    if (is_same_shape(a->shape, b->shape) && grid_a.count == grid_b.count &&
-        is_in_order(&elements, grid_a.count)) {
+    is_comparable = is_same_shape(a->shape, b->shape) &&
+                    are_samples_of_same(a->shape, &grid_a, b->shape, &grid_b);
+    if (is_comparable && is_in_order(&elements, grid_a.count)) {
         return MATCH_ORDER_SAME;
     }
     if (a->shape->dimension_count == 2 && b->shape->dimension_count == 2 &&
@@ -187,7 +209,7 @@ enum match_order match_order_of(const struct match_run *run_a,
         is_transposed(&elements, &grid_a, &grid_b)) {
         return MATCH_ORDER_TRANSPOSED;
     }
-    return is_same_shape(a->shape, b->shape) ? MATCH_ORDER_OTHER : MATCH_ORDER_UNKNOWN;
+    return is_comparable ? MATCH_ORDER_OTHER : MATCH_ORDER_UNKNOWN;
 }
 
 /* ---- the contents of one run ---- */

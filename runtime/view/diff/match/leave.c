@@ -359,6 +359,10 @@ static bool rank(struct search *search, const uint32_t ends[2])
         }
         match->leave.content = ends[1];
         match->leave.counterpart = ends[0];
+        match->leave.values[0] = ends[0] == MATCH_NONE
+                                     ? MATCH_NONE
+                                     : match->contents[0].items[ends[0]].first;
+        match->leave.values[1] = match->contents[1].items[ends[1]].first;
         is_done = match_rank_suspects(match, &region);
     }
     memory_free(region.is_in[0]);
@@ -380,6 +384,29 @@ static uint32_t find_last(const struct match_contents *contents)
         }
     }
     return MATCH_NONE;
+}
+
+static bool is_known(const struct match_contents *contents, uint32_t i)
+{
+    return contents->items[i].partner != MATCH_NONE || contents->items[i].is_back;
+}
+
+/* Results that differ, and nothing above them does: their own lines, or what few numbers went in. */
+static void blame_result(struct match *match)
+{
+    struct match_leave *leave = &match->leave;
+    struct match_suspect *suspect = &leave->suspects[0];
+    uint32_t a = match->parted[0], b = match->parted[1];
+
+    *suspect = (struct match_suspect){
+        .value = b, .other = a, .reasons = MATCH_REASON_RESULT, .number = NAN};
+    match_place(&match->runs[1], &match->runs[1].values[b], &suspect->module,
+                &suspect->line);
+    leave->suspect_count = 1;
+    leave->values[0] = a;
+    leave->values[1] = b;
+    match_place(&match->runs[0], &match->runs[0].values[a], &leave->a_module,
+                &leave->a_line);
 }
 
 static uint32_t first_lost(const struct match_contents *contents)
@@ -427,12 +454,16 @@ static bool search_leave(struct search *search)
     match->last = find_last(&contents[1]);
     is_last_common =
         match->last != MATCH_NONE &&
-        contents[1].items[contents[1].run->values[match->last].content].partner !=
-            MATCH_NONE;
+        is_known(&contents[1], contents[1].run->values[match->last].content);
     if (find_ends(search, ends, true) ||
         (!is_last_common && find_ends(search, ends, false))) {
         match->verdict = MATCH_LEAVES;
         return rank(search, ends);
+    }
+    if (match->parted[1] != MATCH_NONE) {
+        match->verdict = MATCH_LEAVES;
+        blame_result(match);
+        return true;
     }
     match->verdict = is_last_common ? MATCH_EQUAL : MATCH_OPEN;
     if (match->verdict == MATCH_OPEN) {

@@ -24,6 +24,9 @@ compare(struct match *match, const struct match_pins *pins, struct error *error)
         !match_contents_pair(match->contents, match->tolerance, pins)) {
         return error_set_memory(error);
     }
+    if (!match_judge_results(match)) {
+        return error_set_memory(error);
+    }
     count(match);
     match->last = MATCH_NONE;
     if (match->contents[0].count == 0 || match->contents[1].count == 0) {

@@ -14,6 +14,7 @@
 #include "runtime/view/diff/match/run.h"
 
 #define MATCH_SUSPECTS_MAX 64
+#define MATCH_OPEN_MAX     64
 
 /* What speaks for a suspect; a bit each. */
 enum match_reason {
@@ -29,6 +30,7 @@ enum match_reason {
     MATCH_REASON_TWICE =
         256, /* two weights of B are one of A, and another of A is none */
     MATCH_REASON_SETTING = 512, /* the line that made the module which the line uses */
+    MATCH_REASON_RESULT = 1024, /* A has another result made from the same values */
 };
 
 struct match_suspect {
@@ -53,6 +55,7 @@ enum match_verdict {
 struct match_leave {
     uint32_t content;          /* of B: the first that A has too, and that differs */
     uint32_t counterpart;      /* of A; MATCH_NONE: not known */
+    uint32_t values[2];        /* with which they began, of A (or MATCH_NONE) and B */
     uint32_t a_module, a_line; /* A's line; 0: not known */
     struct match_suspect suspects[MATCH_SUSPECTS_MAX]; /* the likeliest first */
     size_t suspect_count;
@@ -61,12 +64,20 @@ struct match_leave {
     size_t input_count;
 };
 
+/* Results that the other run does not have. */
+struct match_open {
+    uint32_t values[MATCH_OPEN_MAX]; /* the first ones */
+    size_t count;
+};
+
 struct match {
     struct match_run runs[2];
     struct match_contents contents[2];
     enum match_verdict verdict;
-    struct match_leave leave;               /* LEAVES */
-    uint32_t last;                          /* value of B: its last result */
+    struct match_leave leave; /* LEAVES */
+    uint32_t last;            /* value of B: its last result */
+    struct match_open open[2];
+    uint32_t parted[2]; /* values: results made from the same that differ; MATCH_NONE */
     uint64_t common, own, lost;             /* contents of B: in A; coming back; not */
     const struct diff_tolerance *tolerance; /* borrowed */
 };
@@ -82,6 +93,12 @@ bool match_runs(struct match *match,
                 const struct match_options *options,
                 struct error *error);
 void match_release(struct match *match);
+
+/* ---- results.c ---- */
+
+/* Finds the results that one run has alone, and what a result that both have proves of the values above
+ * it; needs the partners. false: out of memory. */
+bool match_judge_results(struct match *match);
 
 /* ---- leave.c ---- */
 
