@@ -5,6 +5,7 @@
 #include "runtime/base/file/output.h"
 #include "runtime/command/diff/map_file.h"
 #include "runtime/command/diff/text.h"
+#include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/view/diff/match/map.h"
 #include "runtime/view/diff/match/match.h"
@@ -553,6 +554,32 @@ static enum exit_code report(const struct diff_command_options *options,
     return exit_code;
 }
 
+/* What of the traces could not be read. */
+static enum exit_code
+report_sides(const struct match *match, const struct diff_pair *pair, bool is_quiet)
+{
+    enum exit_code exit_code = EXIT_CODE_DONE;
+
+    for (unsigned side = 0; side < 2; side++) {
+        const char *path = pair->paths[side];
+        const struct log_reader *reader = match->runs[side].reader;
+        const struct log_header *header = log_reader_header(reader);
+        size_t count = log_reader_damage_count(reader);
+        enum exit_code of_side = trace_report_first_damage(
+            path, count > 0 ? log_reader_damage(reader, 0) : "", count);
+
+        exit_code = exit_code_worse(exit_code, of_side);
+        if (is_quiet) {
+            continue;
+        }
+        if (header->is_closed == 0 && of_side == EXIT_CODE_DONE) {
+            trace_report_unfinished(path, "compared");
+        }
+        trace_report_lost(path, header->is_closed != 0 ? header->lost_count : 0);
+    }
+    return exit_code;
+}
+
 enum exit_code diff_by_values(const struct diff_command_options *options,
                               const struct diff_pair *pair,
                               const struct diff_otherwise *otherwise)
@@ -574,6 +601,10 @@ enum exit_code diff_by_values(const struct diff_command_options *options,
             print_pins(&file);
         }
         exit_code = report(options, &match, otherwise);
+        if (otherwise == NULL) {
+            exit_code = exit_code_worse(exit_code,
+                                        report_sides(&match, pair, options->is_quiet));
+        }
     } else {
         print_message("", error.text);
     }

@@ -5,6 +5,9 @@
 #include "runtime/base/json_read.h"
 #include "runtime/base/memory.h"
 
+/* More bytes are no map: a device, or another file. */
+#define SIZE_MOST (64u << 20)
+
 static bool read_field(struct json_reader *reader,
                        struct slice key,
                        struct match_pin *pin,
@@ -67,7 +70,7 @@ bool map_file_read(struct map_file *file, const char *path, struct error *error)
 
     *file = (struct map_file){.text = BUFFER_INIT};
     arena_init(&file->arena);
-    if (!file_read(path, SIZE_MAX, &file->text, error)) {
+    if (!file_read(path, SIZE_MOST, &file->text, error)) {
         return false;
     }
     text = buffer_slice(&file->text);

@@ -133,3 +133,19 @@ def test_results_that_one_run_has_alone_are_listed(record):
     assert "\n  not in B: " in done.stdout
     verdict = diff(record, more, "", "--json").stdout
     assert '"results_not_in_a":0' in verdict and '"results_not_in_b":1' in verdict
+
+
+def test_a_trace_that_is_read_in_part_is_never_equal(record, tmp_path):
+    whole = record(REFERENCE)
+    cut = tmp_path / "cut.mtrace"
+    cut.write_bytes(whole.read_bytes()[:-200])
+    for pair in ((whole, cut), (cut, whole)):
+        done = viewer.run("diff", "--by-values", *pair)
+        assert done.returncode == 3 and "cut.mtrace: offset " in done.stderr, done.stderr
+
+
+def test_a_map_without_an_end_is_refused(record):
+    done = viewer.run(
+        "diff", "--map-file", "/dev/zero", record(REFERENCE), record(PORT), timeout=60
+    )
+    assert done.returncode == 3 and "/dev/zero" in done.stderr, done.stderr
