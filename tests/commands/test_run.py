@@ -530,6 +530,29 @@ def test_other_commands_are_those_in_c(project, tmp_path):
     assert "no command shw; did you mean show?" in run(project, "shw").stderr
 
 
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_reach_the_program(tmp_path, name):
+    """The command becomes the interpreter, which would inherit signals that it blocks."""
+    if not viewer.PATH.exists():
+        pytest.skip("the command is not built (make)")
+    (tmp_path / "program.py").write_text(
+        "import os, signal\n"
+        f"signal.signal(signal.{name}, lambda *_: print('arrived'))\n"
+        f"os.kill(os.getpid(), signal.{name})\n"
+        "print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))\n"
+    )
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    done = subprocess.run(
+        [viewer.PATH, "run", "-q", "program.py"],
+        cwd=tmp_path,
+        env={**recording.environment("off"), "PYTHONPATH": str(paths.PYTHON_PATH), "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "arrived\n[]\n", done.stdout + done.stderr
+
+
 def test_where_the_command_is_not_found(tmp_path):
     """The package alone, somewhere."""
     (tmp_path / "a" / "b").mkdir(parents=True)

@@ -49,3 +49,16 @@ def test_the_answer_has_the_gradients_and_the_values(tmp_path):
     assert re.search(r"of +gradient of root = .* all 1 ", rest)
     assert re.search(r"from +square = .* zeros 1 ", rest)
     assert re.search(r"called +by backward at program.py:6", rest)
+
+
+def test_a_hook_that_no_step_explains_is_named_as_possible(tmp_path):
+    body = """
+        x = torch.ones(3, requires_grad=True)
+        h = x * 2
+        h.register_hook(lambda gradient: gradient / 0)
+        y = h * 3
+        z = y.exp()
+        z.sum().backward()
+    """
+    _, _, code, answer = why(tmp_path, body)
+    assert code == 1 and "so a hook of the program may have" in answer.split("\n", 1)[0], answer

@@ -15,6 +15,11 @@ static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool (*handler)(void *context, int signal_number);
 static void *handler_context;
 
+/* What the process had when it began; a program that it becomes gets it back. */
+static bool is_started;
+static sigset_t first_mask;
+static void (*first_pipe)(int);
+
 void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context)
 {
     pthread_mutex_lock(&handler_lock);
@@ -85,7 +90,8 @@ void interrupt_start(void)
     pthread_t thread;
     int failure;
 
-    signal(SIGPIPE, SIG_IGN);
+    first_pipe = signal(SIGPIPE, SIG_IGN);
+    is_started = pthread_sigmask(SIG_BLOCK, NULL, &first_mask) == 0;
     if (pthread_attr_init(&attributes) != 0) {
         return;
     }
@@ -95,5 +101,13 @@ void interrupt_start(void)
     pthread_attr_destroy(&attributes);
     if (failure != 0) { /* better to end at once than not at all */
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    }
+}
+
+void interrupt_restore(void)
+{
+    if (is_started) {
+        pthread_sigmask(SIG_SETMASK, &first_mask, NULL);
+        signal(SIGPIPE, first_pipe == SIG_ERR ? SIG_DFL : first_pipe);
     }
 }

@@ -9,6 +9,10 @@
  * pipe gives EPIPE instead of a signal. */
 void interrupt_start(void);
 
+/* Signals are as before interrupt_start: to be called before exec, because a program inherits the
+ * signals that are blocked, and would not end at Ctrl-C. */
+void interrupt_restore(void);
+
 /* From now on `take` is asked first, with `context`, on a thread of its own: true: the process
  * continues. NULL: nobody is asked. A prompt handles Ctrl-C so. */
 void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context);

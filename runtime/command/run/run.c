@@ -1,4 +1,5 @@
 /* `monitorch run`: finds the Python of the environment and has it run the program. */
+#include "runtime/base/file/interrupt.h"
 #include "runtime/base/memory.h"
 #include "runtime/command/subcommand.h"
 
@@ -118,6 +119,7 @@ enum exit_code run_run(int word_count, char **words)
     if (has_option(word_count, words, 'h')) {
         return print_help(&run_help);
     }
+    interrupt_restore();
     if (!find_beside(python) && !find_on_path(python)) {
         return refuse_python("no python3 is on the PATH%s; activate an environment, or "
                              "run `PYTHON -m monitorch run`",

@@ -322,6 +322,8 @@ static void add_functions(const struct why_backward *backward, struct buffer *te
     if (functions.size > 0) {
         buffer_add(text, SLICE(", and autograd ran "));
         buffer_add_printable(text, functions);
+        buffer_add(text, SLICE("; no step of the line is known to make it, so a hook "
+                               "of the program may have"));
     }
 }
 
