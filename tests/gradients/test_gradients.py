@@ -305,3 +305,36 @@ def test_a_training_ends_as_without(tmp_path):
     for key in theirs:
         assert all(torch.equal(ours[key][name], theirs[key][name]) for name in theirs[key])
     assert torch.equal(plain["state"], traced["state"])
+
+
+FUNCTION = """
+    import torch
+    class T(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            names.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+    names = []
+    t = torch.ones(3).as_subclass(T).requires_grad_()
+    u = t * 2
+    u.sum().backward()
+    print(names, t.grad.tolist())
+"""
+
+
+def test_a_torch_function_of_the_program_is_not_called_by_the_hooks(tmp_path):
+    (tmp_path / "program.py").write_text(textwrap.dedent(FUNCTION).lstrip())
+    words = ["-m", "monitorch", "run", "-q", "--backward"]
+    printed = [
+        subprocess.run(
+            [sys.executable, *options, "program.py"],
+            cwd=tmp_path,
+            env={**recording.environment("off"), "PYTHONPATH": str(paths.PYTHON_PATH)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        ).stdout
+        for options in ([], words)
+    ]
+    assert printed[0] and printed[0] == printed[1]
