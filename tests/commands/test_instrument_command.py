@@ -650,7 +650,8 @@ def test_full_device(folder):
                 stderr=subprocess.PIPE,
             )
         assert done.returncode == 3
-        assert b":1:1: cannot be written: No space left on device\n" in done.stderr
+        name = b"/dev/full:1:1:" if words else b"standard output"
+        assert name + b" cannot be written: No space left on device\n" in done.stderr
 
 
 def test_disk_that_fills_up(folder):

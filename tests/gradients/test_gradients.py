@@ -318,7 +318,15 @@ FUNCTION = """
     t = torch.ones(3).as_subclass(T).requires_grad_()
     u = t * 2
     u.sum().backward()
-    print(names, t.grad.tolist())
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            names.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+    with Mode():
+        v = torch.ones(3, requires_grad=True)
+        w = v * 2
+        w.sum().backward()
+    print(names, t.grad.tolist(), v.grad.tolist())
 """
 
 

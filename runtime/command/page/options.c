@@ -16,8 +16,9 @@ const struct help page_help = {
     .usage =
         "monitorch page TRACE [TRACE_B] -o FILE [options]",
     .purpose =
-    "Writes one HTML page that needs no network and no other file: the verdict and its\n"
-    "cause, a picture, the recorded sources with what each line saw, and the modules.\n"
+    "Writes one HTML page that needs no network and no other file: the verdict and\n"
+    "its cause, a picture, the recorded sources with what each line saw, and the\n"
+    "modules.\n"
     "With two traces: where they differ, as `monitorch diff` finds it.\n",
     .common = "output",
     .rules = rules,
@@ -28,8 +29,8 @@ const struct help page_help = {
     "  monitorch page good.mtrace bad.mtrace -o diff.html\n"
     "  monitorch page run.mtrace -o run.html --max-size 50M\n"
     "\n"
-    "Exit codes: 0 written; 1 two traces differ; 2 wrong usage; 3 a trace could not be\n"
-    "read, or only in part (the readable part is shown), or the page could not be\n"
+    "Exit codes: 0 written; 1 two traces differ; 2 wrong usage; 3 a trace could not\n"
+    "be read, or only in part (the readable part is shown), or the page could not be\n"
     "written.\n",
 };
 /* clang-format on */

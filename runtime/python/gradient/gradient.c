@@ -104,37 +104,6 @@ static PyObject *find_task_function(void)
     return function;
 }
 
-/* Until the guard is left, attributes of tensors are read without the program's __torch_function__:
- * its code would be recorded too, without end. A new reference, or NULL. */
-static PyObject *enter_guard(void)
-{
-    PyObject *modules = PySys_GetObject("modules"); /* borrowed */
-    PyObject *module =
-        modules == NULL ? NULL : PyDict_GetItemString(modules, "torch._C");
-    PyObject *guard = module == NULL
-                          ? NULL
-                          : PyObject_CallMethod(module, "DisableTorchFunction", NULL);
-    PyObject *entered =
-        guard == NULL ? NULL : PyObject_CallMethod(guard, "__enter__", NULL);
-
-    if (entered == NULL) {
-        Py_CLEAR(guard);
-    }
-    Py_XDECREF(entered);
-    PyErr_Clear();
-    return guard;
-}
-
-static void leave_guard(PyObject *guard)
-{
-    if (guard != NULL) {
-        Py_XDECREF(
-            PyObject_CallMethod(guard, "__exit__", "OOO", Py_None, Py_None, Py_None));
-        PyErr_Clear();
-        Py_DECREF(guard);
-    }
-}
-
 /* Each backward is a step of the trace: written with its first gradient. */
 static void find_step(struct session *session)
 {
@@ -237,6 +206,18 @@ static void record_gradients(struct gradient_hook *hook, PyObject *given)
 }
 
 /* What autograd calls: with the gradients of a function's outputs, or with the leaf. */
+/* As hang_pending asks: without the program's __torch_function__. */
+static void record_quietly(struct gradient_hook *hook, PyObject *given)
+{
+    struct torch_guard guard;
+
+    if (tensor_guard_enter(hook->session->access, &guard)) {
+        record_gradients(hook, given);
+        PyErr_Clear();
+        tensor_guard_leave(&guard);
+    }
+}
+
 static PyObject *hook_call(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     struct gradient_hook *hook = (struct gradient_hook *)self;
@@ -247,11 +228,7 @@ static PyObject *hook_call(PyObject *self, PyObject *arguments, PyObject *keywor
     if (hook->number == session->number && !session->is_muted &&
         PyTuple_Size(arguments) == 1 && session_enter(session)) {
         if (hook->fork_count == session->fork_count && session->gradients != NULL) {
-            PyObject *guard = enter_guard();
-
-            record_gradients(hook, PyTuple_GetItem(arguments, 0));
-            PyErr_Clear();
-            leave_guard(guard);
+            record_quietly(hook, PyTuple_GetItem(arguments, 0));
         }
         session_leave(session);
         if (stop->is_reached && stop->thread == session_thread_key() &&
@@ -385,25 +362,37 @@ static void hang_one(struct session *session, struct pending_output *pending)
     Py_DECREF(function);
 }
 
+/* Tensors are asked without the program's __torch_function__: its code would be recorded too,
+ * without end. */
+static void hang_pending(struct session *session)
+{
+    struct gradients *gradients = session->gradients;
+    struct torch_guard guard;
+    bool is_quiet = tensor_guard_enter(session->access, &guard);
+
+    /* A finalizer that visits a site meanwhile goes on with the rest. */
+    while (gradients->pending_first < gradients->pending_count) {
+        struct pending_output pending = gradients->pending[gradients->pending_first++];
+
+        if (is_quiet) {
+            hang_one(session, &pending);
+        }
+        Py_DECREF(pending.object);
+    }
+    gradients->pending_first = 0;
+    gradients->pending_count = 0;
+    if (is_quiet) {
+        tensor_guard_leave(&guard);
+    }
+}
+
 void gradient_hang(struct session *session)
 {
     struct gradients *gradients = session->gradients;
-    bool is_wanted =
-        gradients != NULL && gradients->pending_first < gradients->pending_count;
-    PyObject *guard = is_wanted ? enter_guard() : NULL;
 
-    /* A finalizer that visits a site meanwhile goes on with the rest. */
-    while (gradients != NULL && gradients->pending_first < gradients->pending_count) {
-        struct pending_output pending = gradients->pending[gradients->pending_first++];
-
-        hang_one(session, &pending);
-        Py_DECREF(pending.object);
+    if (gradients != NULL && gradients->pending_first < gradients->pending_count) {
+        hang_pending(session);
     }
-    if (gradients != NULL) {
-        gradients->pending_first = 0;
-        gradients->pending_count = 0;
-    }
-    leave_guard(guard);
 }
 
 void gradient_watch(struct session *session,

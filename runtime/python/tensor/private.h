@@ -311,11 +311,6 @@ bool torch_read_key_set(const struct torch_access *torch,
 /* The key set of a tensor, as torch's function returns it. */
 bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t *keys);
 
-/* While entered, torch's getters call no __torch_function__ and no collection runs. */
-struct torch_guard {
-    PyObject *function; /* owned */
-    bool had_collector;
-};
 bool torch_guard_enter(const struct torch_access *torch, struct torch_guard *guard);
 void torch_guard_leave(struct torch_guard *guard);
 

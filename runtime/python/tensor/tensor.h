@@ -101,6 +101,15 @@ enum tensor_block_answer tensor_find_block(const struct tensor_access *access,
 /* A torch tensor's version counter alone; 0 where there is none. */
 uint32_t tensor_version(struct tensor_access *access, PyObject *object);
 
+/* While entered, torch's getters call no __torch_function__ and no collection runs. */
+struct torch_guard {
+    PyObject *function; /* owned */
+    bool had_collector;
+};
+/* false, and nothing to leave, where this torch cannot be asked so. */
+bool tensor_guard_enter(const struct tensor_access *access, struct torch_guard *guard);
+void tensor_guard_leave(struct torch_guard *guard);
+
 /* The identity of a function of autograd, whichever Python object stands for it: the function's
  * address, with which the object begins. It is compared, and never followed. */
 uint64_t tensor_function_address(PyObject *function);

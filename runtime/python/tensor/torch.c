@@ -891,6 +891,16 @@ int torch_describe(struct tensor_access *access,
     return torch_describe_carefully(access, object, NULL, keys, class, tensor);
 }
 
+bool tensor_guard_enter(const struct tensor_access *access, struct torch_guard *guard)
+{
+    return torch_guard_enter(&access->torch, guard);
+}
+
+void tensor_guard_leave(struct torch_guard *guard)
+{
+    torch_guard_leave(guard);
+}
+
 uint64_t tensor_function_address(PyObject *function)
 {
     return layout_word(function, sizeof(PyObject));

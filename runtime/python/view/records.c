@@ -82,7 +82,8 @@ static bool add_edges(const char *path, struct buffer *text, struct error *error
         buffer_add_number(text, edge->source);
         buffer_add(text, SLICE(",\"target\":"));
         buffer_add_number(text, edge->target);
-        buffer_add_format(text, ",\"kind\":\"%s\"}\n", sql_edge_kind_text(edge->kind));
+        buffer_add_format(text, ",\"kind\":\"%s\",\"certain\":%d}\n",
+                          sql_edge_kind_text(edge->kind), edge->is_certain);
     }
     sql_traces_release(&traces);
     return is_done && !text->has_failed;
