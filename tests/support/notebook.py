@@ -13,6 +13,10 @@ def png_in(shown):
     return data
 
 
+def same_stream(before, content):
+    return before["name"] == content["name"]
+
+
 class Notebook:
     """One kernel, started in a folder."""
 
@@ -34,12 +38,14 @@ class Notebook:
         self.client.wait_for_ready(timeout=60)
 
     def run(self, source):
-        """A cell's outputs: (kind, content)."""
+        """A cell's outputs: (kind, content). A stream arrives in parts cut by a clock: one here."""
         outputs = []
 
         def keep(message):
             kind, content = message["header"]["msg_type"], message["content"]
-            if kind in ("stream", "display_data", "execute_result", "error"):
+            if outputs and kind == outputs[-1][0] == "stream" and same_stream(outputs[-1][1], content):
+                outputs[-1][1]["text"] += content["text"]
+            elif kind in ("stream", "display_data", "execute_result", "error"):
                 outputs.append((kind, content))
 
         reply = self.client.execute_interactive(source, output_hook=keep, timeout=60)
