@@ -1,8 +1,8 @@
-"""How long the page of a trace takes, beside `monitorch show`, and how large it is.
+"""The time and the size of a trace's page, beside `monitorch show`.
 
 Claims: the page of 100,000 events has at most 8 MB, as without an option, and so has that of a million.
 The time beside that of `show` is printed: a page reads the trace several times, and makes a graph of
-it. The two take turns, and the best time of each counts. Exit code 1 where a claim does not hold.
+it. The two alternate, and the best time of each counts. Exit code 1 where a claim does not hold.
 """
 
 import sys

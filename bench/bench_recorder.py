@@ -2,10 +2,10 @@
 
 Claims, in one thread: an event of a tensor of at most 1,024 floats costs at most 0.5 of x.mean() on
 it with all statistics and the hash, 0.15 with shapes alone; every line of every forward of a small
-GPT recorded takes at most 1.3 times the plain run, and a training step with the gradient of each value
-at most 1.35 times; with a sample of 8 values an event takes at most
-200 bytes on disk. TorchLens and PySnooper, where they are installed (pip install torchlens
-pysnooper), take at least 10 times as long; torch's DebugMode stands in the same table. Exit code 1 where a claim does not hold.
+GPT recorded costs at most 1.3 times the plain run, and a training step with the gradient of each
+value at most 1.35 times; with a sample of 8 values an event has at most 200 bytes on disk. TorchLens
+and PySnooper, where they are installed (pip install torchlens pysnooper), need at least 10 times as
+long; torch's DebugMode is in the same table. Exit code 1 where a claim does not hold.
 """
 
 import importlib.util

@@ -17,7 +17,7 @@
 static bool plan_check_conflicts(struct plan *plan, const struct options *options);
 
 struct folder_visitor {
-    /* Whether to look into this folder. */
+    /* Whether this folder is searched. */
     bool (*enters)(void *context, const char *path);
     void (*on_file)(void *context, const char *path);
     void (*fails)(void *context, const char *path, const struct error *error);
@@ -149,7 +149,7 @@ static bool walk(struct buffer *path, const struct folder_visitor *visitor)
 
 /* Each name in order of its bytes; what begins with a dot, `__pycache__` and symbolic links to
  * folders are passed over. Paths begin with `path`, but not with "./". False where memory ran
- * out; a folder that cannot be read is told to `fails`. */
+ * out; a folder that cannot be read is reported to `fails`. */
 static bool folder_walk(const char *path, const struct folder_visitor *visitor)
 {
     struct buffer text = BUFFER_INIT;
@@ -472,7 +472,7 @@ static int use_compare(const void *left, const void *right)
     if (order != 0) {
         return order;
     }
-    if (a->is_output != b->is_output) { /* an input comes first */
+    if (a->is_output != b->is_output) { /* an input precedes */
         return a->is_output ? 1 : -1;
     }
     return (a->item > b->item) - (a->item < b->item);
@@ -522,7 +522,7 @@ static void resolve_conflict(struct plan *plan,
     }
 }
 
-/* Refuses them in the items that come later. False where memory ran out, if it is not the
+/* Refuses them in the later items. False where memory ran out, if it is not the
  * arena's. */
 static bool plan_check_conflicts(struct plan *plan, const struct options *options)
 {

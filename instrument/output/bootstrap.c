@@ -434,8 +434,8 @@ static void insert_slot(struct rewriter *rewriter,
     case SLOT_BLANK_LINE:
     case SLOT_END:
         add_statements(rewriter, text, table, has_table);
-        buffer_add_byte(text,
-                        ';'); /* distinguishes it from a line that a person wrote */
+        /* Distinguishes it from a line that a person wrote. */
+        buffer_add_byte(text, ';');
         if (slot->kind == SLOT_BLANK_LINE &&
             rewriter->syntax.text.bytes[slot->start] == '#') {
             buffer_add(text, SLICE("  "));

@@ -31,8 +31,8 @@ struct edits {
     size_t capacity;
     struct buffer text; /* owned; all inserted texts */
     bool has_failed;    /* memory ran out: checked once, by edits_sort */
-    bool
-        is_too_large; /* over INSTRUMENT_INSERTED_LIMIT: later insertions were dropped */
+    /* Over INSTRUMENT_INSERTED_LIMIT: later insertions were dropped. */
+    bool is_too_large;
 };
 
 void edits_init(struct edits *edits);

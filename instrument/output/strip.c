@@ -99,7 +99,7 @@ static bool matcher_skip_record(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* `not (…)`, with what `take` takes in between. */
+/* `not (…)`, with a text that `skip` accepts in between. */
 static bool matcher_skip_not(const struct matcher *matcher,
                              size_t *at,
                              bool (*skip)(const struct matcher *matcher, size_t *at))

@@ -1,5 +1,5 @@
 /* Removes insertions from a text, by their form: the hook's name is no word of the original, so no
- * other text has their form. Brackets that were added are found as the partners of what stands
+ * other text has their form. Brackets that were added are found as the partners of the insertions
  * beside them. */
 #ifndef MONITORCH_INSTRUMENT_OUTPUT_STRIP_H
 #define MONITORCH_INSTRUMENT_OUTPUT_STRIP_H

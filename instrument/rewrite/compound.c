@@ -68,7 +68,7 @@ static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
     return end;
 }
 
-/* Whether what stands in the parentheses is a tuple and no items: only a tuple may hold a starred
+/* Whether the text in the parentheses is a tuple and no items: only a tuple may hold a starred
  * or an assignment expression beside others. */
 static bool is_tuple(const struct rewriter *rewriter, uint32_t clause)
 {
@@ -183,7 +183,7 @@ static uint32_t draft_name(struct rewriter *rewriter,
     return count;
 }
 
-/* What targets bind: names, attributes to look up, objects whose items are set. */
+/* What targets bind: names, attributes to find at run time, objects whose items are set. */
 static uint32_t draft_targets(struct rewriter *rewriter,
                               struct slice *arguments,
                               uint32_t count,
@@ -726,7 +726,7 @@ static void rewrite_case(struct rewriter *rewriter,
         return;
     }
     if (guard != 0) {
-        scope_forget(&rewriter->place->scope, clause, guard); /* captures come first */
+        scope_forget(&rewriter->place->scope, clause, guard); /* captures precede it */
         rewrite_walruses(rewriter, guard, node_at(rewriter, guard)->next);
     }
     draft_init(&rewriter->draft, SITE_BRANCH, rewriter->place->function, clause);

@@ -1,5 +1,5 @@
-/* Simple statements, kind by kind: assignments, calls that stand alone, and what the record after each
- * passes to the hook. */
+/* Simple statements, kind by kind: assignments, calls whose result is not used, and what the record
+ * after each passes to the hook. */
 #include "instrument/rewrite/rewrite.h"
 
 #include <string.h>
@@ -101,7 +101,7 @@ static bool can_use_temporary(const struct rewriter *rewriter,
 }
 
 /* Catches the value of an attribute where an expression has it: `(_mt_t := self.b)[i] = v`,
- * `self.x: T = (_mt_t := e)`; looks it up where no temporary can be used. */
+ * `self.x: T = (_mt_t := e)`; passes a peek where no temporary can be used. */
 static void passing_catch(struct rewriter *rewriter,
                           struct passing *passing,
                           uint32_t attribute,
@@ -523,7 +523,6 @@ rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last)
                  passing_finish(rewriter, &passing, statement, is_last));
 }
 
-/* simple.c */
 static void
 rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last)
 {
@@ -717,7 +716,7 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
     }
 }
 
-/* ---- Calls that stand alone: what they may have changed ---- */
+/* ---- Calls whose result is not used: what they may have changed ---- */
 
 /* A name that another function may delete cannot be passed after a call. */
 static bool may_vanish(const struct rewriter *rewriter, uint32_t identifier)
@@ -845,7 +844,7 @@ passing_reach(struct rewriter *rewriter, struct passing *passing, uint32_t call)
     }
 }
 
-/* A call that stands alone may change what it is given. */
+/* A call whose result is not used may change its arguments. */
 static void
 rewrite_call(struct rewriter *rewriter, uint32_t statement, uint32_t call, bool is_last)
 {

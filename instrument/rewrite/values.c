@@ -4,7 +4,7 @@
 /* Targets nested deeper are known as a whole. */
 #define STEPS_LIMIT 8
 
-/* Where a name stands in a target: `(a, (b, *c)) = …`. */
+/* The place of a name in a target: `(a, (b, *c)) = …`. */
 struct steps {
     char kinds[STEPS_LIMIT]; /* as runtime/site/format.h has them */
     uint32_t numbers[STEPS_LIMIT];

@@ -22,7 +22,7 @@ struct region_chunk {
     _Alignas(16) char bytes[];
 };
 
-/* Stands before each block, so that it can be resized and freed. */
+/* Precedes each block, so that it can be resized and freed. */
 struct block_header {
     _Alignas(16) size_t size; /* the capacity of the block: its class's size */
 };

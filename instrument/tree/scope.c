@@ -134,7 +134,7 @@ static void declare_comprehension(struct scope *scope, uint32_t node)
     }
 }
 
-/* Declares what one node binds. Returns the node to go on with: its first child, or the one
+/* Declares what one node binds. Returns the node to continue with: its first child, or the one
  * after it where its inside belongs to another scope. */
 static uint32_t scope_declare_node(struct scope *scope, uint32_t node)
 {

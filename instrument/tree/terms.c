@@ -8,13 +8,13 @@
 #define VARIABLES_LIMIT 32
 #define NESTED_LIMIT    8
 
-/* A variable of a comprehension: an item of what the comprehension goes over, or a part of one. */
+/* A variable of a comprehension: an item of the iterable, or a part of one. */
 struct variable {
     uint32_t name;
     uint32_t iterable; /* node */
     uint32_t parts[NESTED_LIMIT];
     uint32_t part_count;
-    uint32_t list; /* how many lists that are made stand around its own, and that */
+    uint32_t list; /* how many comprehensions are open in its own, that one included */
 };
 
 struct writer {
@@ -23,7 +23,7 @@ struct writer {
     const struct syntax *syntax;
     struct variable variables[VARIABLES_LIMIT];
     uint32_t variable_count;
-    uint32_t list; /* how many lists that are made stand around */
+    uint32_t list; /* how many lists are being made around the present node */
     uint32_t depth;
 };
 
@@ -214,7 +214,7 @@ static void write_variable(struct writer *writer, const struct variable *variabl
     } else {
         write_byte(writer, 'e');
     }
-    /* What it goes over knows only the variables before it. */
+    /* In the iterable only the variables before it are known. */
     writer->variable_count = (uint32_t)(variable - writer->variables);
     write_term(writer, variable->iterable);
     writer->variable_count = count;

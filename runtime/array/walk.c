@@ -25,7 +25,7 @@ struct transpose {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The work goes by tiles as wide and high as a line of the cache: those that are read and those
+/* The work is done by tiles as wide and high as a line of the cache: those that are read and those
  * that are written stay there until they are done with. */
 #define LINE_SIZE 64
 
@@ -64,8 +64,8 @@ INLINE void copy_part(const struct transpose *rows,
     #define LANES(type)  __attribute__((vector_size(16))) type
     #define SHUFFLE(...) __builtin_shufflevector(__VA_ARGS__)
 
-/* Squares of elements whose columns fill a vector: a vector of each column comes in at
- * `stride`, a vector of each row goes out at `pitch`. */
+/* Squares of elements whose columns fill a vector: a vector of each column is read at
+ * `stride`, a vector of each row is written at `pitch`. */
 INLINE void square_of_8(const unsigned char *source,
                         int64_t stride,
                         unsigned char *out,

@@ -69,10 +69,10 @@ struct call {
     bool is_in_stack;
     bool is_left_out; /* it has no events and no number of its own */
     bool is_tapped;   /* somebody reads along: it is tracked, or its caller is tapped */
-    uint64_t written_in_chunk; /* of the stream, where its record stands */
+    uint64_t written_in_chunk; /* of the stream, where its record is */
     uint32_t *visits;          /* owned; one for each site of the function */
     struct name_state *names;  /* owned; one for each written name */
-    uint8_t *repeats; /* owned; one for each site that stands in a while header: what
+    uint8_t *repeats;          /* owned; one for each site in a while header: what
                          recorder.c knows of it */
     struct leaf_states leaves;
     struct known_container *recorded; /* owned: a list; may be NULL */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The form of an array: shape, strides and the like, told once for all events that have it. */
+/* ---- forms: an array's shape, strides and the like, written once for all events that have it ---- */
 
 static uint32_t mix(uint32_t hash, int64_t number)
 {

@@ -246,7 +246,7 @@ struct verdict history_judge(struct history *history,
     return verdict;
 }
 
-/* ---- What has changed of a name since it was told last ---- */
+/* ---- What has changed of a name since its last event ---- */
 
 static unsigned find_differences(const struct name_state *before,
                                  const struct name_state *now)
@@ -319,7 +319,7 @@ uint64_t recorder_value_hash(const struct value *value)
     }
 }
 
-/* Whether a line that may have written to the value leaves no mark that would tell. */
+/* Whether the line may have written to the value without a mark that would show it. */
 static bool is_written_unseen(const struct visit *visit, const struct value *value)
 {
     return visit->site->kind == SITE_MUTATE &&
@@ -327,7 +327,7 @@ static bool is_written_unseen(const struct visit *visit, const struct value *val
             value->kind == VALUE_BYTES);
 }
 
-/* Whether a look at the name has found what was there before. */
+/* Whether an inspection of the name has found what was there before. */
 static bool is_as_before(const struct name_state *before, const struct name_state *now)
 {
     return before->object == now->object && before->kind == now->kind &&

@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is recorded, for those who read along: the items that a reader of the trace would make. */
+/* ---- what is recorded, for those who read along: the items that a reader of the trace would make
+ * ---- */
 
 static void give(struct recorder *recorder, const struct log_item *item)
 {
@@ -22,6 +23,7 @@ static bool is_wanted(const struct recorder *recorder, const struct call *call)
     return call->is_tapped && recorder->options.tap.on_item != NULL;
 }
 
+/* Passes the call to who reads along, where anybody does and wants that call; so does its end. */
 static void recorder_tap_call(struct recorder *recorder,
                               const struct call *call,
                               const struct call_start *start)
@@ -56,7 +58,6 @@ static void recorder_tap_call(struct recorder *recorder,
     }
 }
 
-/* Tell who reads along, where anybody does and wants that call. */
 static void recorder_tap_end(struct recorder *recorder, const struct call *call)
 {
     if (!is_wanted(recorder, call)) {
@@ -209,7 +210,7 @@ void recorder_tap_event(struct recorder *recorder,
     give(recorder, &item);
 }
 
-/* What a run is made with: remembered, because a forked child begins a trace of its own. */
+/* ---- settings: what a run is made with, kept because a forked child begins a trace of its own ---- */
 
 static struct slice setting_name(const struct recorder_setting *setting)
 {
@@ -273,6 +274,7 @@ void recorder_write_setting(struct recorder *recorder,
     }
 }
 
+/* All settings, to a log that has just begun. */
 static void recorder_write_settings(struct recorder *recorder)
 {
     for (size_t i = 0; i < recorder->setting_count; i++) {
@@ -281,7 +283,6 @@ static void recorder_write_settings(struct recorder *recorder)
     }
 }
 
-/* Tells all settings to a log that has just begun. */
 static void recorder_free_settings(struct recorder *recorder)
 {
     for (size_t i = 0; i < recorder->setting_count; i++) {
@@ -681,7 +682,7 @@ void recorder_end_call(struct recorder *recorder, struct call *call, struct slic
     recorder->ended = NULL;
 }
 
-/* Visits of sites: which are told, and what is known of the names that they read. */
+/* ---- visits of sites: which are recorded, and what is known of the names that they read ---- */
 
 /* What is known of a site in a while header, in struct call. */
 enum {
@@ -700,9 +701,8 @@ bool recorder_is_entered(const struct recorded_module *module,
            (call->repeats[repeat] & seen) == seen;
 }
 
-/* A record in a while header runs on every turn of that loop. It is told once for each time
- * the loop is reached: again only after a site that stands before it was visited, or where no
- * turn was made since. */
+/* A record in a while header runs on every turn of that loop. It is recorded once for each time the
+ * loop is reached: again only after an earlier site was visited, or where no turn was made since. */
 static bool
 is_repetition(const struct recorded_module *module, struct call *call, uint32_t site)
 {

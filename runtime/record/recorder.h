@@ -33,7 +33,8 @@ struct recorder_options {
     uint64_t every; /* statistics, hash and sample at each n-th visit of a site */
     uint64_t element_limit; /* none of them for larger arrays; 0: no limit */
     bool has_imports;       /* what runs while a module is imported is recorded too */
-    bool has_sources;   /* names that are read before they were written are told too */
+    bool
+        has_sources; /* names that are read before they were written are recorded too */
     bool has_gradients; /* of recorded values, when a backward makes them */
     bool leaves_out; /* most visits of sites that never held a tensor: see left_out.h */
     const char *const
@@ -123,8 +124,8 @@ struct visit {
     uint64_t time;
     uint32_t number;  /* how often the call had visited the site before */
     bool is_measured; /* statistics, hash and sample are wanted this time */
-    bool
-        is_inspection; /* names are looked at that are known: only what has changed is told */
+    /* Known names are inspected: only what has changed is recorded. */
+    bool is_inspection;
 };
 
 /* Begins a visit of a site; false where it is not to be told: a while header read again. */

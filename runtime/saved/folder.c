@@ -237,7 +237,7 @@ static const struct saved_tensor *saved_source_tensor(const struct saved_source 
     return saved_trace_tensor(source->trace, index);
 }
 
-/* The place of the packed values in the file, in one piece; 0 and 0 where they do not. */
+/* The place of the packed values in the file; 0 and 0 where they are not in one piece. */
 static void saved_source_place(const struct saved_source *source,
                                size_t index,
                                uint64_t *offset,

@@ -68,7 +68,7 @@ static bool saved_trace_calls_add(struct saved_trace_calls *calls,
     bool has_room;
 
     if (place < calls->count && calls->items[place].number == number) {
-        return true; /* told again */
+        return true; /* recorded again */
     }
     has_room =
         memory_grow(&items, &calls->capacity, calls->count + 1, sizeof *calls->items);

@@ -26,8 +26,8 @@ struct saved_trace_thread {
 struct saved_trace_writer *saved_trace_writer_new(const char *path,
                                                   struct error *error);
 /* `array` describes the tensor; its statistics are computed here, and its hash. The address
- * `object` identifies the tensor. False where the file cannot hold it: what was added before stays.
- * */
+ * `object` identifies the tensor. False where the file cannot hold it: what was added before is
+ * kept. */
 bool saved_trace_writer_add(struct saved_trace_writer *writer,
                             const struct saved_trace_thread *thread,
                             const struct saved_tensor *saved,

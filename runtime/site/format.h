@@ -18,7 +18,7 @@
  *                                                 !: the value was put into what was written
  *   step      = "." number | "-" number | "*"     an item, one from the end, the rest
  *   term      = "r" number                        the value of that read
- *             | "k"                               something that no read went into
+ *             | "k"                               something that is made of no read
  *             | "f" term                          the shape, dtype, device, length of it alone
  *             | "i" number term | "j" number term an item; one from the end, 1 is the last
  *             | "t" key term | "n" number term    an item by its text; by that read's value
@@ -26,8 +26,8 @@
  *             | "a" key term                      an attribute
  *             | "e" term                          any item of it
  *             | "g" term | "h" term               a list of such, in order; in any order
- *             | "w" number term                   the item at the place where the item that is
- *                                                 made stands in its list, so many lists out
+ *             | "w" number term                   the item at the place that the item being made
+ *                                                 has in its list, so many lists out
  *             | "u" term* "." | "p" term* "."     made of all; by an operator of two
  *             | "o" term term* "."                one of the others, as the first says
  *             | "l" (term | "x" term)* "."        a list; x: the items of it

@@ -48,7 +48,7 @@ static char reader_peek(const struct table_reader *reader)
                                               : '\0';
 }
 
-/* Takes that byte where it is the next one: whether it was. */
+/* Skips that byte where it is the next one: whether it was. */
 static bool reader_accept(struct table_reader *reader, char byte)
 {
     if (reader_peek(reader) != byte || reader->offset >= reader->text.size) {
@@ -113,7 +113,7 @@ static bool reader_number(struct table_reader *reader, uint32_t *number)
     return true;
 }
 
-/* Moves `number` on by the distance that stands next. */
+/* Moves `number` on by the distance that is next in the text. */
 static bool reader_step(struct table_reader *reader, uint32_t *number)
 {
     bool is_back = reader_accept(reader, '-');

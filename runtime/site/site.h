@@ -86,6 +86,30 @@ struct site_table {
 
 const char *site_kind_text(enum site_kind kind);
 
+/* The place of a name among the site's writes; SITE_NONE: it does not write the name. */
+static inline uint32_t site_find_write(const struct site *site, struct slice name)
+{
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (slice_equal(site->writes[i].name, name)) {
+            return i;
+        }
+    }
+    return SITE_NONE;
+}
+
+static inline bool site_writes(const struct site *site, struct slice name)
+{
+    return site_find_write(site, name) != SITE_NONE;
+}
+
+/* Whether a function's entry has `self` or `cls` as its first parameter: an argument of the call is
+ * the parameter behind it. */
+static inline bool site_has_self(const struct site *site)
+{
+    return site->write_count > 0 && (slice_equal(site->writes[0].name, SLICE("self")) ||
+                                     slice_equal(site->writes[0].name, SLICE("cls")));
+}
+
 /* `path:function:kind:name:ordinal`, the key that stays when unrelated lines are added. */
 void site_add_key(const struct site_table *table,
                   const struct site *site,

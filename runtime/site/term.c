@@ -117,7 +117,7 @@ static bool read_mark(struct reading *reading, struct term_node *node)
     return node->mark != TERM_KEYWORD || read_key(reading, &node->given);
 }
 
-/* What stands behind the node's letter. */
+/* The text behind the node's letter. */
 static bool read_inside(struct reading *reading, struct term_node *node)
 {
     switch (node->kind) {

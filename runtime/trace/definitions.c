@@ -44,7 +44,7 @@ static size_t log_numbered_place(const struct log_numbered_list *list, uint32_t 
     if (list->count == 0 || number < list->entries[0].number) {
         return list->count;
     }
-    /* Without gaps a number tells its place. */
+    /* Without gaps a number is its place. */
     place = number - list->entries[0].number;
     if (place >= list->count || list->entries[place].number != number) {
         place = sorted_place(list->entries, list->count, is_before, number);
@@ -119,8 +119,8 @@ log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module
 
 /* ---- one definition ---- */
 
-/* A run has some dozens of settings: a file with far more of them is damaged, and looking each of
- * them up would take for ever. */
+/* A run has some dozens of settings: a file with far more of them is damaged, and a search for each
+ * of them would not end in useful time. */
 #define SETTING_MAX 4096
 
 static const char out_of_memory[] = "out of memory";
@@ -316,7 +316,7 @@ static const char *read_form(struct log_reader *reader, const char *bytes)
                                                                   : out_of_memory;
 }
 
-/* Whether a table's sites come after those of the tables before it. */
+/* Whether a table's sites follow those of the tables before it. */
 static bool sites_follow(const struct log_reader *reader, const struct log_table *head)
 {
     const struct log_module *last;
@@ -390,7 +390,7 @@ static const char *read_source(struct log_reader *reader, const char *bytes)
     return NULL;
 }
 
-/* Takes what one record defines; `bytes` stay while the reader lives. NULL, or what is wrong. */
+/* Reads what one record defines; `bytes` stay while the reader lives. NULL, or what is wrong. */
 static const char *
 log_definition_read(struct log_reader *reader, const char *bytes, uint64_t offset)
 {

@@ -334,7 +334,7 @@ struct log_nonfinite {
 
 enum log_gradient_tag {
     LOG_GRADIENT_ARRIVED = 1,     /* at a value that a function made */
-    LOG_GRADIENT_ACCUMULATED = 2, /* in the `.grad` of a leaf, which is what it tells */
+    LOG_GRADIENT_ACCUMULATED = 2, /* in the `.grad` of a leaf: the figures are its */
 };
 
 /* Time and thread are the gradient's own; site, call, visit, `write` and `path` are those of the
@@ -342,7 +342,7 @@ enum log_gradient_tag {
  * value's event. A gradient has no number of its own. */
 struct log_gradient {
     struct log_event
-        event;     /* record.tag: enum log_gradient_tag; mark: 0; `difference`: 0 */
+        event;     /* record.tag: enum log_gradient_tag; mark and `difference`: 0 */
     uint32_t step; /* the backward's number */
     uint32_t reserved;
 };

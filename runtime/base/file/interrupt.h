@@ -13,8 +13,8 @@ void interrupt_start(void);
  * signals that are blocked, and would not end at Ctrl-C. */
 void interrupt_restore(void);
 
-/* From now on `take` is asked first, with `context`, on a thread of its own: true: the process
- * continues. NULL: nobody is asked. A prompt handles Ctrl-C so. */
+/* From now on a signal calls `handle` first, with `context`, on a thread of its own; if it returns
+ * true the process continues. NULL: nothing is called. A prompt handles Ctrl-C so. */
 void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context);
 
 /* Ends the process as that signal would have, after the temporary files are removed. */

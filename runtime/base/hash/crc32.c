@@ -17,7 +17,7 @@ static size_t crc32_fold(uint32_t *sum, const unsigned char *bytes, size_t size)
     #include <immintrin.h>
 
     #define FOLDS __attribute__((target("avx,pclmul")))
-    #define LANES 8 /* as many as hide how long a multiplication takes */
+    #define LANES 8 /* as many as hide the latency of a multiplication */
     #define STEP  (16 * LANES)
 
     /* What moves a state on by 128 bits. */

@@ -30,7 +30,7 @@ static bool write_output(const struct calls_options *options,
     if (output_print(bytes)) {
         return true;
     }
-    *error = ERROR_INIT; /* it was told */
+    *error = ERROR_INIT; /* it is printed */
     return false;
 }
 

@@ -130,7 +130,7 @@ static enum exit_code write_database(struct export_job *job, bool is_alone)
         .has_edges = options->has_edges,
         .is_forced = options->is_forced,
         .progress = report_progress,
-        .damage = is_alone ? report_damage : NULL, /* else it was told */
+        .damage = is_alone ? report_damage : NULL, /* else export_trace reports it */
         .context = job,
     };
     struct sql_export_result result = {0};

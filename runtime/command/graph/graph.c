@@ -150,7 +150,7 @@ static bool write_picture(const struct graph_options *options,
     if (output_print(bytes)) {
         return true;
     }
-    *error = ERROR_INIT; /* it was told */
+    *error = ERROR_INIT; /* it is printed */
     return false;
 }
 

@@ -33,7 +33,7 @@ struct show {
     struct json_log json;
     struct canonical canonical;            /* owned */
     const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
-    bool is_heading_due;            /* the line that names it comes before its first */
+    bool is_heading_due;            /* its heading is written before its first event */
     bool prints_notes;              /* and nothing else */
     struct buffer text;             /* owned; what is not written yet */
     struct number_map wanted_calls; /* owned; with --backward: call -> whether it is */

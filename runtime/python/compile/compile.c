@@ -563,7 +563,7 @@ static int result_fill(struct result_object *result)
                                                                                   : 0;
 }
 
-/* Takes over `made`, whether it succeeds or not. */
+/* Becomes the owner of `made`, whether it succeeds or not. */
 static PyObject *result_wrap(const struct module_state *state,
                              struct instrumented *made)
 {

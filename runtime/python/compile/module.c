@@ -173,7 +173,7 @@ static PyObject *table_as_list(const struct site_table *table)
     return list;
 }
 
-/* Reads the table that stands in the text, or that the text is. */
+/* Reads the site table that the text contains, or that the text is. */
 static bool table_find(struct slice text,
                        const char *path,
                        struct arena *arena,
@@ -192,8 +192,8 @@ static bool table_find(struct slice text,
     return site_table_read(table, table_text, arena, error);
 }
 
-/* What a site table tells, as a list of dictionaries. `text` is an instrumented text or a
- * table alone. */
+/* The sites of a table as a list of dictionaries. `text` is an instrumented text or a table
+ * alone. */
 static PyObject *sites_list(const struct module_state *state, PyObject *text)
 {
     PyObject *bytes = source_as_bytes(text);
@@ -272,7 +272,7 @@ static void flush_stream(const char *name)
     PyErr_Clear();
 }
 
-/* As the interpreter does when a script has ended, before what comes at exit. */
+/* As the interpreter does when a script has ended, before functions run at exit. */
 static void flush_streams(void)
 {
     PyObject *type, *value, *traceback;
@@ -333,7 +333,7 @@ static PyObject *program_run_to_end(struct program *program)
     if (result != NULL) {
         Py_DECREF(result);
         program_end(program);
-        PyErr_SetNone(PyExc_SystemExit); /* where the interpreter goes on to its end */
+        PyErr_SetNone(PyExc_SystemExit); /* the interpreter ends by it */
         return NULL;
     }
     if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
@@ -401,8 +401,8 @@ static PyObject *program_new(PyObject *arguments)
     if (parts == NULL) {
         return NULL;
     }
-    /* Some interpreters borrow sys.excepthook while they call it, and this one takes itself
-     * out of there: it is kept for good. */
+    /* Some interpreters borrow sys.excepthook while they call it, and this one removes itself
+     * from there: it is kept for good. */
     method = PyCFunction_New(&program_method, parts);
     Py_DECREF(parts);
     return Py_XNewRef(method);

@@ -275,7 +275,7 @@ static void add_source(struct climb *climb, uint64_t event, uint32_t above)
     climb->source_count++;
 }
 
-/* What stands above one more function: recorded values end the way. */
+/* Adds one more function above. Its recorded outputs are sources, and end the way. */
 static void climb_to(struct climb *climb, uint32_t function, uint32_t below)
 {
     struct gradient_hook *hook;

@@ -370,7 +370,7 @@ static void hang_pending(struct session *session)
     struct torch_guard guard;
     bool is_quiet = tensor_guard_enter(session->access, &guard);
 
-    /* A finalizer that visits a site meanwhile goes on with the rest. */
+    /* A finalizer that visits a site meanwhile hangs the rest. */
     while (gradients->pending_first < gradients->pending_count) {
         struct pending_output pending = gradients->pending[gradients->pending_first++];
 

@@ -7,7 +7,7 @@ class Rendered(TypedDict):
     older: int  # nodes that max_nodes left out
 
 # Draws the trace at `path`, which may still be recorded. `lines`, `functions`, `files` and `names` are as
-# after the options of `monitorch graph`. OSError, MemoryError; ValueError tells what is wrong with an option.
+# after the options of `monitorch graph`. OSError, MemoryError; ValueError says what is wrong with an option.
 def render(
     path: str,
     format: Literal["png", "svg", "pdf", "dot"],
@@ -99,7 +99,7 @@ def call_squash(nodes: list[CallNode]) -> list[CallNode]: ...
 def call_json(nodes: list[CallNode]) -> bytes: ...
 
 # The bytes of a file. `attributes` are (kind, name, value) for DOT, kind being graph, node or edge; width and
-# height are inches, 0 where they are free. ValueError tells what is wrong with an option.
+# height are inches, 0 where they are free. ValueError says what is wrong with an option.
 def call_graph(
     nodes: list[CallNode],
     format: Literal["png", "svg", "pdf", "dot"],
@@ -117,7 +117,7 @@ def call_graph(
 ) -> bytes: ...
 
 # A picture of {step: {key: number}}, a line for each key that matches one of the globs; and how many there
-# are: no bytes where there is none. Sizes are points, 0 the usual ones. ValueError tells what is wrong with
+# are: no bytes where there is none. Sizes are points, 0 the usual ones. ValueError says what is wrong with
 # an option.
 def chart(
     metrics: dict[int, dict[str, Any]],

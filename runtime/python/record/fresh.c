@@ -18,7 +18,7 @@ static void fresh_notice(struct fresh_note *note, PyObject *self, PyObject *resu
 /* In a PyCFunctionObject and a PyMethodDescrObject, behind what all objects begin with. */
 #define FUNCTION_DEFINITION   sizeof(PyObject)
 #define DESCRIPTOR_DEFINITION (sizeof(PyObject) + 3 * sizeof(void *))
-/* In a PyTypeObject: behind a PyVarObject come its name, two sizes and ten pointers. */
+/* In a PyTypeObject: behind a PyVarObject, its name, two sizes and ten pointers. */
 #define TYPE_CALL     (sizeof(PyVarObject) + 13 * sizeof(void *))
 #define ARGUMENTS_MAX 8 /* that are read */
 
@@ -221,7 +221,7 @@ static PyObject *find_holder(enum holder holder)
     return base;
 }
 
-/* NumPy hands arguments to its functions through objects that look for overrides first. */
+/* NumPy hands arguments to its functions through objects that search for overrides first. */
 static PyObject *find_function(const struct target *target, PyObject *holder)
 {
     PyObject *found = find_attribute(holder, target->name);

@@ -52,7 +52,7 @@ static char *make_child_path(const char *path, uint32_t process)
     snprintf(child, room, "%.*s.%u%s", (int)(dot - path), path, process, dot);
     return child;
 }
-/* A recording of tracked calls alone begins anew in the child: calls that go on join it. */
+/* A recording of tracked calls alone begins anew in the child: open calls join it. */
 static void follow_fork_anew(struct session *session, unsigned user_count)
 {
     session_abandon(session);
@@ -62,7 +62,7 @@ static void follow_fork_anew(struct session *session, unsigned user_count)
     session->user_count = user_count;
 }
 
-/* The process was forked off one that records: it goes on in a file of its own. `user_count`: of
+/* The process was forked off one that records: it records into a file of its own. `user_count`: of
  * this thread's hooks that are at work. */
 static void session_follow_fork(struct session *session, unsigned user_count)
 {

@@ -20,10 +20,9 @@ enum stop_wanted {
 };
 
 struct stop {
-    unsigned
-        wanted; /* enum stop_wanted, combined; 0: recording goes on whatever is met */
+    unsigned wanted; /* enum stop_wanted, combined; 0: no value ends it */
     bool is_reached; /* and not raised yet */
-    uint64_t thread; /* the key of the thread that met it */
+    uint64_t thread; /* the key of the thread that made it */
     uint32_t line;
     bool is_infinite;  /* it holds no NaN: an infinity that the line names is meant */
     bool is_negative;  /* -Inf alone */

@@ -142,7 +142,7 @@ static bool find_place(struct saver_request *request, struct session *session)
 }
 
 /* `key` is the tuple (prefix, module path, name, call); `place` (file, line, function), or None:
- * where the running program stands, outside of this package. Each is a new order. False with an
+ * the line that the running program has reached, outside of this package. Each is a new order. False with an
  * exception set; nothing is to be released then. */
 static bool saver_request_init(struct saver_request *request,
                                struct session *session,

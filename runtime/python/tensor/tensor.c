@@ -321,7 +321,7 @@ static const char *dtype_text_of(struct tensor_access *access,
                                                 : text_set_add(&access->texts, text);
 }
 
-/* A mask lies beside the values and tells which of them count. */
+/* A mask lies beside the values and says which of them count. */
 static bool is_masked(PyTypeObject *type)
 {
     PyTypeObject *masked = lookup_type("numpy.ma.core", "MaskedArray");
@@ -700,7 +700,7 @@ static bool functions_find(struct torch_functions *functions)
         }
         memcpy(wanted[i].place, &symbol, sizeof symbol);
     }
-    /* The first does not make a copy-on-write tensor its own copy, but came with 2.10. */
+    /* The first does not make a copy-on-write tensor its own copy; torch has it since 2.10. */
     void *get_data = torch_symbol_find(torch, "torch_get_const_data_ptr");
     if (get_data == NULL) {
         get_data = torch_symbol_find(torch, "aoti_torch_get_data_ptr");
@@ -739,7 +739,7 @@ static bool torch_refresh(struct tensor_access *access)
     type_refresh(&torch->parameter_type, "torch.nn.parameter", "Parameter");
     type_refresh(&torch->uninitialized_type, "torch.nn.parameter",
                  "UninitializedTensorMixin");
-    /* torch.Tensor comes after all of torch._C. */
+    /* torch.Tensor is made after all of torch._C. */
     if (torch->tensor_type != NULL && !torch->is_ready) {
         const char *tensors = getenv("MONITORCH_TEST_TENSORS");
         const char *device = getenv("MONITORCH_TEST_DEVICE");

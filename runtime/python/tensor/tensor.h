@@ -110,7 +110,7 @@ struct torch_guard {
 bool tensor_guard_enter(const struct tensor_access *access, struct torch_guard *guard);
 void tensor_guard_leave(struct torch_guard *guard);
 
-/* The identity of a function of autograd, whichever Python object stands for it: the function's
+/* The identity of a function of autograd, whichever Python object represents it: the function's
  * address, with which the object begins. It is compared, and never followed. */
 uint64_t tensor_function_address(PyObject *function);
 

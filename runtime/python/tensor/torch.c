@@ -3,7 +3,7 @@
 #include "runtime/python/tensor/private.h"
 
 /* Plain tensors: strided, in memory, read through libtorch's C interface, or where they lie: nothing
- * is called that looks at modes, traces or subclasses. */
+ * is called that depends on modes, traces or subclasses. */
 
 /* ScalarType's numbers, which libtorch's C interface uses, as they have been since 1.0. */
 static const uint8_t dtypes_by_number[] = {
@@ -237,7 +237,7 @@ static int read_memory(struct tensor_access *access,
     return 0;
 }
 
-/* Reads what the C interface tells of a tensor with plain keys. */
+/* Reads a tensor with plain keys through the C interface. */
 static int torch_read_plain(struct tensor_access *access,
                             PyObject *object,
                             void *impl,
@@ -282,7 +282,7 @@ bool torch_describe_plain(struct tensor_access *access,
     }
     tensor->array.dtype = torch_find_dtype(number);
     if (tensor->array.dtype == DTYPE_OTHER) {
-        return false; /* Python tells its name */
+        return false; /* Python has its name */
     }
     tensor->version = layout_version(layout, impl);
     tensor->flags =
@@ -294,7 +294,7 @@ bool torch_describe_plain(struct tensor_access *access,
 /* ---- One fact each, by torch's public getters ---- */
 
 /* Whether the function, asked without arguments, answers None, False or 0; a function that
- * this torch does not have has nothing to tell. */
+ * this torch does not have counts as one that does. */
 static bool says_nothing(PyObject *function)
 {
     PyObject *answer = function == NULL ? NULL : PyObject_CallNoArgs(function);

@@ -35,7 +35,7 @@ static int is_in_mode(const struct tracing *tracing)
     return is_training == (tracing->mode == TRACING_TRAINING);
 }
 
-/* Of a call that no call of the model's stands around: not those that autograd makes again. */
+/* Of a call outside of any call of the model: not those that autograd makes again. */
 static int is_active_alone(const struct tracing *tracing)
 {
     PyObject *answer;

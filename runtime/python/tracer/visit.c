@@ -279,7 +279,7 @@ static bool plan_site(struct traced_plan *plan,
     return true;
 }
 
-/* All that its sites will look at: a return looks at all of them. */
+/* All that its sites read: a return reads all of them. */
 static bool find_variables(struct traced_method *method, const struct site *site)
 {
     struct traced_variable *variable;
@@ -298,8 +298,8 @@ static bool find_variables(struct traced_method *method, const struct site *site
     return true;
 }
 
-/* The function's first site, and how many there are up to its last one: others' may stand
- * between. */
+/* The function's first site, and how many there are up to its last one, with those of other
+ * functions between. */
 static uint32_t
 count_sites(const struct site_table *table, uint32_t function, uint32_t *first)
 {

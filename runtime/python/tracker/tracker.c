@@ -260,7 +260,7 @@ bool track_live_configure(struct track_live *live,
     }
     live->open_count = 0;
     memory_free(live->folder);
-    /* The labels of a log that goes on are borrowed from the old text. */
+    /* The labels of a log that is still written are borrowed from the old text. */
     track_log_free(live->log);
     live->log = NULL;
     memory_free(live->label_changes);
@@ -468,16 +468,6 @@ static void track_live_detach(struct track_live *live, struct buffer *text)
 
 /* What a statement did to variables that it only reads: `update(x)` may write to x. */
 
-static bool writes_name(const struct site *site, struct slice name)
-{
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void lookup_slots_clear(struct lookup_slot *slots)
 {
     for (size_t i = 0; i < LOOKUP_SLOT_COUNT; i++) {
@@ -565,7 +555,7 @@ void track_inspect(struct session *session, const struct visit *visit)
         struct slice name = visit->site->reads[i].name;
 
         if (visit->site->reads[i].scope == SITE_SCOPE_GLOBAL ||
-            writes_name(visit->site, name) ||
+            site_writes(visit->site, name) ||
             !track_wish_names(&wish->read, name, SLICE("")) ||
             !recorder_read_may_differ(visit, i, 0, false, 0)) {
             continue;

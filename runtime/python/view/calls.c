@@ -43,7 +43,7 @@ int call_text_keep(PyObject *text, PyObject *list, struct slice *read)
     return status;
 }
 
-/* Surrogates come back as they were; of a file's bytes, what is no text becomes U+FFFD. */
+/* Surrogates stay as they were; bytes of a file that are no text become U+FFFD. */
 static PyObject *call_text_new(struct slice text)
 {
     PyObject *made =
@@ -132,7 +132,7 @@ static int indices_read(PyObject *given, struct call_builder *builder, uint32_t 
     return status;
 }
 
-/* Where a node of the list stands in the tree: nodes of one name below one parent are one. */
+/* Finds the place of a list's node in the tree: nodes of one name below one parent are one. */
 static int place_read(PyObject *fields,
                       struct call_builder *builder,
                       const uint32_t *map,

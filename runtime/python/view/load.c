@@ -43,7 +43,7 @@ static void loaded_column_release(struct loaded_column *loaded)
     text_codes_release(&loaded->texts);
 }
 
-/* A number beyond 2^63 comes as a real one. */
+/* A number beyond 2^63 is given as a real one. */
 static int64_t integer_of(const struct column_value *value)
 {
     if (value->is_empty) {

@@ -1,4 +1,4 @@
-/* The hooks: what a visit of a site goes through, from the inserted call to its events. */
+/* The hooks: the steps of a visit, from the inserted call to its events. */
 #include "runtime/python/visit/hook.h"
 
 #include "runtime/base/hot.h"
@@ -67,7 +67,7 @@ static __attribute__((noinline)) void join_recording(struct hook_object *hook)
     }
 }
 
-/* The module as the recording that goes on knows it; it joins at its first visit. */
+/* The module as the active recording knows it; it joins at its first visit. */
 static inline struct recorded_module *find_recorded(struct hook_object *hook)
 {
     if (hook->number != hook->session->number) {
@@ -76,8 +76,8 @@ static inline struct recorded_module *find_recorded(struct hook_object *hook)
     return hook->recorded;
 }
 
-/* A function that is pickled with its globals takes its hook along: it is None where it comes
- * back, as if nothing was ever recorded there. */
+/* A function that is pickled with its globals has its hook among them: it is None where it is
+ * unpickled, as if nothing was ever recorded there. */
 static PyObject *hook_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *types = PyImport_ImportModule("types");
@@ -150,8 +150,8 @@ static void record_values(struct session *session,
     }
 }
 
-/* The module whose method began is told with the call: an enter site's first value, where it
- * is the value that stands first. */
+/* The module whose method began is written with the call: an enter site's first value, where it
+ * is the first value given. */
 static struct frame_owner
 find_owner(const struct site *site, PyObject *const *values, Py_ssize_t count)
 {
@@ -161,7 +161,7 @@ find_owner(const struct site *site, PyObject *const *values, Py_ssize_t count)
     return (struct frame_owner){.object = has_value ? values[0] : NULL};
 }
 
-/* `owner` may be NULL: then the values tell it. */
+/* `owner` may be NULL: then it is found in the values. */
 static void visit_site(struct session *session,
                        struct recorded_module *module,
                        uint32_t index,
@@ -186,7 +186,7 @@ static void visit_site(struct session *session,
     }
 }
 
-/* Whether the module has joined the recording that goes on, and the site is one whose visits are not all
+/* Whether the module has joined the active recording, and the site is one whose visits are not all
  * recorded. */
 static inline bool may_be_left_out(const struct hook_object *hook, unsigned long site)
 {
@@ -232,7 +232,7 @@ HOT static void hook_visit_object(struct hook_object *hook,
     session_leave(session);
 }
 
-/* Whether the visit has met what the recording is to stop at: then an exception is set. */
+/* Whether the visit has reached a value that the recording is to stop at: then an exception is set. */
 static bool must_raise(const struct hook_object *hook)
 {
     struct stop *stop = &hook->session->stop;
@@ -240,7 +240,7 @@ static bool must_raise(const struct hook_object *hook)
     return stop->is_reached && stop->thread == session_thread_key() && stop_raise(stop);
 }
 
-/* Lines about tracked calls are written before the program goes on. False: an exception is set. */
+/* Lines about tracked calls are written before the program continues. False: an exception is set. */
 static bool report_tracking(const struct hook_object *hook)
 {
     struct session *session = hook->session;
@@ -248,7 +248,7 @@ static bool report_tracking(const struct hook_object *hook)
     return session->tracking == NULL || track_report(session);
 }
 
-/* What a visit goes through that is not left out, or that others watch. */
+/* All steps of a visit that is not left out, or that others watch. */
 static __attribute__((noinline)) PyObject *hook_call_whole(struct hook_object *hook,
                                                            unsigned long site,
                                                            PyObject *const *values,

@@ -26,8 +26,8 @@ bool visit_is_left_out(struct session *session,
  * is one. */
 bool visit_is_plain(const struct recorded_site *site, PyObject *value);
 
-/* visit_is_left_out for a visit of one value where nothing but the count has to be kept, as of most in a
- * loop. False: visit_is_left_out has to find out. */
+/* visit_is_left_out for a visit of one value where nothing but the count has to be kept, as for most in
+ * a loop. False: visit_is_left_out has to find out. */
 static inline bool visit_is_skipped(const struct session *session,
                                     struct recorded_site *site,
                                     PyObject *const *values,

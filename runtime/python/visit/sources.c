@@ -65,8 +65,8 @@ static PyObject *find_root(struct session *session,
     return found;
 }
 
-/* Tells what stands at the end of a read name whose root is `object`, a reference that it
- * takes; NULL: the root is not bound. */
+/* Records the value at the end of a read name whose root is `object`, a reference that it
+ * releases; NULL: the root is not bound. */
 static void record_source(struct session *session,
                           const struct visit *visit,
                           uint32_t index,
@@ -90,25 +90,15 @@ static void record_source(struct session *session,
     }
 }
 
-/* What a site writes itself has its new value when the site is visited: the old one cannot be
- * looked up any more. */
-static bool writes_name(const struct site *site, struct slice name)
-{
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* A name that the site writes itself has its new value when the site is visited: the old one cannot
+ * be found any more. */
 void sources_record(struct session *session, const struct visit *visit)
 {
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
         const struct site_read *read = &visit->site->reads[i];
 
         if (recorder_is_read_new(session->recorder, visit, i) &&
-            !writes_name(visit->site, read->name)) {
+            !site_writes(visit->site, read->name)) {
             record_source(session, visit, i, find_root(session, visit, read));
         }
     }
@@ -148,8 +138,8 @@ static void record_ahead(struct session *session,
     }
 }
 
-/* Sites that come next are looked at first, so that a value is told where it is read next; those
- * before may come again in a loop. */
+/* The sites behind the frame's line are visited first, so that a value is recorded where it is read
+ * next; those before may be reached again in a loop. */
 void sources_record_frame(struct session *session,
                           struct recorded_module *module,
                           struct call *call,

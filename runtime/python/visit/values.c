@@ -18,7 +18,7 @@
  * leaves compared with what is kept of them: the place, and the object and version, or the value of a
  * number. Behind those only items are visited by which the container has grown. It is recorded as a
  * whole, at most 1,024 items and 64 leaves, where it is new to the name, or where leaves are gone or
- * stand elsewhere. */
+ * are elsewhere. */
 
 /* The container itself, without its leaves. */
 static void record_container(struct session *session,
@@ -436,7 +436,7 @@ static bool is_measured(const struct recorder_options *options,
                                   array_count(array) <= options->element_limit);
 }
 
-/* Tells a tensor of another device, and has it measured there: the record is filled in later. */
+/* Writes a tensor of another device, and has it measured there: the record is filled in later. */
 static void record_late(struct session *session,
                         const struct visit *visit,
                         uint32_t write,
@@ -469,8 +469,8 @@ static void record_late(struct session *session,
     gradient_watch(session, visit, tensor);
 }
 
-/* Whether the array is what the recording is to stop at: then its event tells its statistics in
- * any case. Not inlined: few recordings come here. */
+/* Whether the recording is to stop at the array: then its event has its statistics in any case.
+ * Not inlined: few recordings stop at values. */
 static __attribute__((noinline)) bool stops_at(struct session *session,
                                                const struct visit *visit,
                                                uint32_t write,

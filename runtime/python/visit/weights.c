@@ -8,13 +8,13 @@
 #include "runtime/python/visit/walk.h"
 #include "runtime/site/statement_text.h"
 
-/* So many visits of a site are looked at, so many tensors measured and so many recorded at most. */
+/* So many visits of a site are inspected, so many tensors measured and so many recorded at most. */
 #define INSPECTIONS_MAX 8
 #define MEASURED_MAX    128
 #define REPORTED_MAX    8
 #define DEPTH_MAX       16
 
-/* What is looked for below one read name. */
+/* The search below one read name. */
 struct search {
     struct session *session;
     const struct visit *visit;
@@ -136,7 +136,7 @@ static struct slice rest_of_source(const struct visit *visit)
     return slice_part(source, at < source.size ? at : source.size, source.size);
 }
 
-/* The end of the dotted names that stand there: `.lin.weight`. */
+/* The end of the dotted names from `at` on: `.lin.weight`. */
 static size_t end_of_names(struct slice text, size_t at)
 {
     while (at < text.size &&
@@ -148,7 +148,7 @@ static size_t end_of_names(struct slice text, size_t at)
     return at;
 }
 
-/* One use of the module: `self.lin(x)` uses what stands there, `self.step(x)` anything of it. */
+/* One use of the module: `self.lin(x)` uses that part, `self.step(x)` anything of it. */
 static void inspect_use(struct search *search, PyObject *object, struct slice names)
 {
     PyObject *found = NULL;
@@ -219,16 +219,6 @@ find(struct session *session, PyObject *frame, const struct site_read *read)
     return end;
 }
 
-static bool is_written(const struct site *site, struct slice name)
-{
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether the name may be a weight though it is no Parameter: an attribute, or a global. Local
  * tensors are recorded where they are made, and so are a module's in its own lines. */
 static bool may_be_weight(const struct site *site, const struct site_read *read)
@@ -243,7 +233,7 @@ inspect_all(struct session *session, const struct visit *visit, PyObject *frame)
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
         const struct site_read *read = &visit->site->reads[i];
         PyObject *object =
-            is_written(visit->site, read->name) ? NULL : find(session, frame, read);
+            site_writes(visit->site, read->name) ? NULL : find(session, frame, read);
         struct search search = {
             .session = session, .visit = visit, .read = i, .path = BUFFER_INIT};
 

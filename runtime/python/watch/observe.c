@@ -19,7 +19,7 @@ static bool observe_pass_on(const struct observation *observation,
 /* The place's sites. */
 enum { SITE_BEFORE, SITE_AFTER };
 
-/* Parameters that are told; more than this no forward has. */
+/* Parameters that are recorded; more than this no forward has. */
 #define PARAMETER_MAX 64
 
 struct observer {
@@ -270,7 +270,7 @@ static int observer_add_type(PyObject *module)
     return module_add_type(module, &spec);
 }
 
-/* Tells the values of the site's names; nothing where nothing is recorded. False: the recording
+/* Writes the values of the site's names; nothing where nothing is recorded. False: the recording
  * was to stop at such a value, and an exception is set, which the caller passes on. */
 static bool observe_pass_on(const struct observation *observation,
                             PyObject *const *values,

@@ -5,7 +5,7 @@
  * A *place* is what is observed: a function somewhere in a source file, and its sites, made up here
  * instead of by the compiler. It is a hook like those of instrumented modules
  * (python/visit/hook.h), one for all recordings. The call that an event belongs to is known by the
- * running frame: an `enter` site begins it, other sites go on with it, or join it where it is not
+ * running frame: an `enter` site begins it, other sites continue it, or join it where it is not
  * known (or begin it, in a place without an `enter` site). A function of C that torch calls as a
  * hook runs in the frame of torch's own code, the same one before and after the module's forward;
  * one of Python has a frame of its own, and so a call of its own, below the module's where that is

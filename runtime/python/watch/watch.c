@@ -49,7 +49,7 @@ static bool has_name(const struct watcher_wish *wish, struct slice name)
     return wish->name_count == 0;
 }
 
-/* `model.py` and `nets/model.py` stand for any file whose path ends so. */
+/* `model.py` and `nets/model.py` match any file whose path ends so. */
 static bool is_file(struct slice path, struct slice wanted)
 {
     if (wanted.size == 0 || slice_match(path, wanted)) {

@@ -71,7 +71,7 @@ pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t 
     return true;
 }
 
-/* Bytes whose count stands in front of them, in `size` bytes. */
+/* Bytes behind their count, which has `size` bytes. */
 static bool pickle_machine_pop_counted(struct pickle_machine *machine,
                                        size_t size,
                                        struct slice *text)
@@ -172,7 +172,7 @@ static bool pickle_machine_memo_put(struct pickle_machine *machine, uint64_t pla
     struct pickle_values *memo = &machine->memo;
     const struct pickle_value *value;
 
-    /* Python numbers them one by one, and each takes a byte of the pickle at least. */
+    /* Python numbers them one by one, and each needs a byte of the pickle at least. */
     if (place > machine->bytes.size) {
         return fail(machine, "a memo far away");
     }
@@ -236,7 +236,7 @@ static bool pickle_machine_fold_marked(struct pickle_machine *machine,
     return true;
 }
 
-/* Forgets what stands above the last mark, and the mark. */
+/* Forgets what is above the last mark, and the mark. */
 static bool pickle_machine_drop_marked(struct pickle_machine *machine)
 {
     return find_mark(machine, &machine->stack.count);
@@ -322,7 +322,7 @@ static bool add_pair(struct pickle_machine *machine,
     return true;
 }
 
-/* Puts a key and a value, or as many as stand above the last mark, into a dictionary. */
+/* Puts a key and a value, or as many as are above the last mark, into a dictionary. */
 static bool pickle_machine_set_item(struct pickle_machine *machine)
 {
     const struct pickle_value *dictionary, *key, *value;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A tensor, as it stands in the header. */
+/* A tensor, as the header describes it. */
 struct safetensors_stored {
     struct saved_tensor tensor;
     struct slice name;
@@ -26,13 +26,13 @@ struct safetensors_stored {
 struct safetensors_index {
     const char *path;                  /* borrowed: what messages call the file */
     struct arena *arena;               /* borrowed: holds what the tensors point to */
-    uint64_t values_size;              /* how much stands behind the header */
+    uint64_t values_size;              /* the bytes behind the header */
     struct safetensors_stored *stored; /* owned */
     size_t count;
     size_t capacity;
 };
 
-/* The metadata of a tensor, which may stand in front of it or behind. */
+/* The metadata of a tensor, which may precede or follow it. */
 struct note {
     struct slice name;
     struct slice line;

@@ -12,16 +12,16 @@
 struct call_box {
     double width;
     double height;
-    /* The caller's: where it stands in its column, and whether it has children in the graph. */
+    /* Set by the caller: the place in its column, and whether it has children in the graph. */
     double y;
     bool has_children;
     struct slice name;
-    struct pills times; /* "× 6"; none where it was met once */
+    struct pills times; /* "× 6"; none where there is one */
     struct slice calls; /* "0–5 · 12 calls"; "" */
     struct slice shape; /* "" */
 };
 
-/* So many leaves that follow each other stand in a column. */
+/* So many leaves that follow each other make a column. */
 #define COLUMN_LEAST 3
 /* Longer columns are several. */
 #define COLUMN_MOST 24
@@ -171,7 +171,7 @@ static bool call_frames_find(struct call_frames *frames,
     return is_done && (graph->options.merges_names || call_yards_find(frames));
 }
 
-/* The box of a node in a call graph's picture: its name, how often it was met, its shape. */
+/* The box of a node in a call graph's picture: its name, its number of calls, its shape. */
 
 #define NAME_SIZE    10.0
 #define SMALL_SIZE   7.5
@@ -183,7 +183,7 @@ static bool call_frames_find(struct call_frames *frames,
 #define SHAPE_MAX    200.0
 #define MORE         SLICE(", \xE2\x80\xA6")
 #define WIDTH_LEAST  52.0
-/* So many runs of indices are told one by one. */
+/* So many runs of indices are written one by one. */
 #define RUN_MAX 4
 
 static struct text_style name_style(const struct sheet *sheet)
@@ -203,7 +203,7 @@ static struct text_style shape_style(const struct sheet *sheet)
 
 /* ---- what it says ---- */
 
-/* "0–5, 8": runs of numbers. Whether there were too many is told by an ellipsis. */
+/* "0–5, 8": runs of numbers. An ellipsis at the end: there are more. */
 static void add_indices(struct buffer *text, const struct call_node *node)
 {
     uint32_t i = 0;
@@ -294,7 +294,7 @@ static struct slice shorten_shapes(struct sheet *sheet,
     return sheet_keep(sheet);
 }
 
-/* Of many arguments the first are told, and what came out. */
+/* The shapes of the first arguments, and of the result. */
 static void prepare_shape(struct call_box *box,
                           struct sheet *sheet,
                           const struct call_graph *graph,

@@ -54,7 +54,7 @@ static bool needs_no_quotes(struct slice word)
     return is_number || (word.size > 0 && is_letter(word.bytes[0]));
 }
 
-/* What stands between quotes. A backslash of ours begins an escape, one of theirs is one. */
+/* A text between quotes. A backslash of ours begins an escape, one of theirs is one. */
 static void add_quoted(struct buffer *text, struct slice word, size_t limit)
 {
     struct buffer plain = BUFFER_INIT;

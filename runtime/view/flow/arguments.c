@@ -263,8 +263,7 @@ static bool has_self(const struct flow_builder *builder, const struct flow_call 
     }
     module = builder->modules[node->module].module;
     site = &module->table.sites[node->site - module->first_site];
-    return site->write_count > 0 && (slice_equal(site->writes[0].name, SLICE("self")) ||
-                                     slice_equal(site->writes[0].name, SLICE("cls")));
+    return site_has_self(site);
 }
 
 static void

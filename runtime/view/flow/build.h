@@ -161,8 +161,8 @@ struct flow_raw {
     /* outline.c: */
     uint32_t
         inside; /* the raw node that stands for the call that it is in; FLOW_NONE */
-    uint32_t closed_call;                 /* the call that it stands for; FLOW_NONE */
-    uint32_t inside_values, inside_calls; /* in that call */
+    uint32_t closed_call;   /* the call that it stands for; FLOW_NONE */
+    uint32_t inside_values; /* in that call */
 };
 
 struct flow_raw_edge {
@@ -378,7 +378,14 @@ void flow_term_step(const struct flow_builder *builder,
                     const struct term_node *node,
                     struct flow_path *path,
                     struct slice then);
-/* Whether the term stands in one of that kind: in a comprehension, in a choice. */
+/* Sets the path of the item that a container's method gives, `parts.pop(0)`, with `then` behind it;
+ * `[*]` where its place is computed. */
+void flow_term_item(const struct flow_builder *builder,
+                    const struct term *term,
+                    uint32_t method,
+                    struct flow_path *path,
+                    struct slice then);
+/* Whether the term is a part of one of that kind: of a comprehension, of a choice. */
 bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind);
 
 /* made.c: what a value was made from, by the term of the visit's site. */

@@ -339,29 +339,6 @@ find_results(struct walk *walk, uint32_t node, struct slice path, struct way way
     return has_results;
 }
 
-/* The key or place that the method's first argument gives; empty: it is computed, or none. */
-static void set_place(const struct walk *walk,
-                      uint32_t argument,
-                      struct flow_path *path,
-                      struct slice then)
-{
-    const struct term_node *node = &walk->term->nodes[argument];
-
-    switch (argument == 0 ? 0 : node->kind) {
-    case TERM_NUMBER:
-        flow_path_set_item(path, node->number, then);
-        break;
-    case TERM_FROM_END:
-        flow_path_set_last(path, node->number, then);
-        break;
-    case TERM_TEXT:
-        flow_path_set_key(path, node->key, then);
-        break;
-    default:
-        flow_path_set(path, SLICE("[*]"), then);
-    }
-}
-
 /* The item that a method of a container gives: `parts.pop()`, `table.get('key')`. */
 static bool is_item_method(struct slice name)
 {
@@ -376,20 +353,9 @@ find_item(struct walk *walk, uint32_t node, struct slice path, struct way way)
     uint32_t object = node + 1;
     uint32_t argument = term_sibling(walk->term, node, object);
     uint32_t other = argument == 0 ? 0 : term_sibling(walk->term, node, argument);
-    struct slice name = walk->term->nodes[node].key;
     struct flow_path item;
 
-    if (argument == 0 && slice_equal(name, SLICE("pop"))) {
-        flow_path_set_last(&item, 1, path);
-    } else if (slice_equal(name, SLICE("popleft"))) {
-        flow_path_set_item(&item, 0, path);
-    } else {
-        set_place(walk, argument, &item, path);
-    }
-    if (is_use(walk, object) && walk->builder->uses[object].is_container) {
-        flow_path_resolve_last(
-            &item, walk->builder->contents[walk->builder->uses[object].content].length);
-    }
+    flow_term_item(walk->builder, walk->term, node, &item, path);
     way.is_unsure =
         way.is_unsure || (other != 0 && count_of(walk, other).found_count > 0);
     find(walk, object, flow_path_slice(&item), way);
@@ -701,14 +667,12 @@ static void find_written(struct walk *walk, uint32_t write, struct slice path)
     find(walk, 0, flow_path_slice(&whole), (struct way){false, false});
 }
 
+/* The first one where the site does not write the name. */
 static uint32_t write_of(const struct site *site, struct slice name)
 {
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return i;
-        }
-    }
-    return 0;
+    uint32_t write = site_find_write(site, name);
+
+    return write == SITE_NONE ? 0 : write;
 }
 
 static struct walk

@@ -504,7 +504,6 @@ static bool close_call(struct outline *outline, struct closed_call *closed)
     node->inside = FLOW_NONE;
     node->closed_call = closed->call;
     node->inside_values = closed->value_count;
-    node->inside_calls = closed->call_count - 1;
     node->call = call->parent;
     node->unit = builder->units[call->unit].parent;
     assert(node->unit != FLOW_NONE);

@@ -256,13 +256,10 @@ static bool is_left_out(const struct flow_builder *builder, struct slice name)
     for (size_t i = 0; i < count; i++) {
         uint32_t site =
             log_reader_left_out(builder->reader, i)->site - module->first_site;
-        const struct site *known = &module->table.sites[site];
 
-        for (uint32_t k = 0; site < module->table.site_count && k < known->write_count;
-             k++) {
-            if (slice_equal(known->writes[k].name, name)) {
-                return true;
-            }
+        if (site < module->table.site_count &&
+            site_writes(&module->table.sites[site], name)) {
+            return true;
         }
     }
     return log_reader_header(builder->reader)->last != 0;
@@ -442,34 +439,47 @@ static bool resolve_term(struct flow_builder *builder,
 
 /* ---- items that are taken out ---- */
 
-/* The path of the item that `parts.pop()` takes out of the container. false: it is not known. */
+void flow_term_item(const struct flow_builder *builder,
+                    const struct term *term,
+                    uint32_t method,
+                    struct flow_path *path,
+                    struct slice then)
+{
+    const struct flow_use *object = &builder->uses[method + 1];
+    uint32_t argument = term_sibling(term, method, method + 1);
+    const struct term_node *place = &term->nodes[argument];
+    struct slice name = term->nodes[method].key;
+
+    if (slice_equal(name, SLICE("popleft"))) {
+        flow_path_set_item(path, 0, then);
+    } else if (argument == 0 && slice_equal(name, SLICE("pop"))) {
+        flow_path_set_last(path, 1, then);
+    } else if (argument != 0 && place->kind == TERM_NUMBER) {
+        flow_path_set_item(path, place->number, then);
+    } else if (argument != 0 && place->kind == TERM_FROM_END) {
+        flow_path_set_last(path, place->number, then);
+    } else if (argument != 0 && place->kind == TERM_TEXT) {
+        flow_path_set_key(path, place->key, then);
+    } else {
+        flow_path_set(path, SLICE("[*]"), then);
+    }
+    if (object->is_container) {
+        flow_path_resolve_last(path, builder->contents[object->content].length);
+    }
+}
+
+/* The path of the item that `parts.pop()` removes from the container. false: it is not known. */
 static bool set_removed(const struct flow_builder *builder,
                         const struct term *term,
                         uint32_t method,
                         struct flow_path *path)
 {
-    uint32_t object = method + 1;
-    uint32_t argument = term_sibling(term, method, object);
-    uint32_t length = builder->contents[builder->uses[object].content].length;
+    struct slice name = term->nodes[method].key;
 
-    if (slice_equal(term->nodes[method].key, SLICE("popleft"))) {
-        flow_path_set_item(path, 0, SLICE(""));
-        return true;
-    }
-    if (!slice_equal(term->nodes[method].key, SLICE("pop"))) {
+    if (!slice_equal(name, SLICE("pop")) && !slice_equal(name, SLICE("popleft"))) {
         return false;
     }
-    if (argument == 0 || term->nodes[argument].kind == TERM_FROM_END) {
-        flow_path_set_last(path, argument == 0 ? 1 : term->nodes[argument].number,
-                           SLICE(""));
-        flow_path_resolve_last(path, length);
-    } else if (term->nodes[argument].kind == TERM_NUMBER) {
-        flow_path_set_item(path, term->nodes[argument].number, SLICE(""));
-    } else if (term->nodes[argument].kind == TERM_TEXT) {
-        flow_path_set_key(path, term->nodes[argument].key, SLICE(""));
-    } else {
-        return false;
-    }
+    flow_term_item(builder, term, method, path, SLICE(""));
     return !slice_starts(flow_path_slice(path), SLICE("[*]"));
 }
 

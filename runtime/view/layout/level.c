@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gives each layer its y, and cuts what is too high into columns side by side. An edge that
- * goes over to the next column runs below its column, up beside it and in above the next
+/* Gives each layer its y, and cuts what is too high into columns side by side. An edge to
+ * the next column runs below its column, up beside it and in above the next
  * one, each on a track of its own; the tracks are nested so that they do not cross. */
 
 /* A column is cut where few edges run, but not above this part of its height. */
@@ -219,7 +219,7 @@ column_measure(struct sheet *sheet, struct sheet_column *column, double left)
                      sheet->layer_heights[column->end_layer - 1];
 }
 
-/* Moves a column to its place; its first layer's top comes to `top`. */
+/* Moves a column to its place; its first layer's top is then `top`. */
 static void column_move(struct sheet *sheet, struct sheet_column *column, double top)
 {
     double down = top - sheet->layer_tops[column->first_layer];
@@ -238,7 +238,7 @@ static void sheet_set_columns(struct sheet *sheet)
 {
     double gap = sheet->options->edge_gap;
     double left = 0.0;
-    uint32_t tracks = 0; /* of the column before, which come in at the top */
+    uint32_t tracks = 0; /* of the column before, at the top of this one */
 
     for (uint32_t i = 0; i < sheet->column_count; i++) {
         struct sheet_column *column = &sheet->columns[i];
@@ -283,8 +283,8 @@ static bool sheet_stack(struct sheet *sheet)
 }
 
 /* Draws the route of a link through its lanes. Between layers an edge is a curve that
- * begins and ends upright; beside the boxes of a layer it is an upright line: so it meets
- * no box. */
+ * begins and ends upright; beside the boxes of a layer it is an upright line: so it
+ * crosses no box. */
 
 /* Of a box's width, kept free of edges at both ends of its border. */
 #define CORNER_SHARE 0.15
@@ -320,7 +320,7 @@ static void box_spread_ends(struct sheet *sheet,
     double least = -most;
 
     if (is_cut && is_bottom) {
-        return; /* all go on one track */
+        return; /* all share one track */
     }
 
     for (uint32_t i = 0; i < count; i++) {
@@ -353,7 +353,7 @@ static bool sheet_spread_ends(struct sheet *sheet)
     for (uint32_t i = 0; i + 1 < sheet->column_count; i++) {
         ends_column[sheet->columns[i].end_layer - 1] = true;
     }
-    /* Bottoms first: tops then follow where the edges really come from. */
+    /* Bottoms first: tops then follow the ends that the edges have there. */
     for (uint32_t i = 0; i < sheet->item_count; i++) {
         if (sheet->nodes[i].kind == SHEET_BOX) {
             box_spread_ends(sheet, &sheet->below, i, true,

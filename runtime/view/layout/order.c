@@ -39,7 +39,7 @@ static void sheet_number_layer(struct sheet *sheet, uint32_t layer);
 
 /* ---- Orders to begin with: the layers as a walk over the sheet fills them ---- */
 
-/* Where a walk goes on to from a node: the other end of one of its segments. */
+/* The next node of a walk: the other end of a segment. */
 static uint32_t walk_next(const struct sheet *sheet, bool goes_up, uint32_t item)
 {
     return goes_up ? sheet->segments[sheet->above.items[item]].upper
@@ -51,9 +51,9 @@ static bool is_lane(const struct sheet *sheet, uint32_t node)
     return sheet->nodes[node].kind == SHEET_LANE;
 }
 
-/* Puts what a walk goes on to from a node on the stack, those to be visited first last:
- * lanes between the others, so that what branches off a long edge stands on both sides of
- * it. Gives the new depth. */
+/* Puts the next nodes of a walk on the stack, those to be visited first last: lanes between
+ * the others, so that the branches of a long edge are on both sides of it. Gives the new
+ * depth. */
 static uint32_t walk_stack(const struct sheet *sheet,
                            bool goes_up,
                            uint32_t node,
@@ -84,8 +84,8 @@ static uint32_t walk_stack(const struct sheet *sheet,
     return depth;
 }
 
-/* The bundle stands at the right, where nothing else can bend it: what runs in it is drawn
- * in as many pieces as it has bends. */
+/* Puts the bundle at the right, where nothing else can bend it: its edges are drawn in as
+ * many pieces as it has bends. */
 static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
 {
     uint32_t end = sheet->layer_starts[layer + 1];
@@ -101,7 +101,7 @@ static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
 }
 
 /* Puts nodes into their layers as a walk down from the first ones (or up from the last)
- * meets them, so that what belongs together begins together. Makes the layers where they
+ * visits them, so that what belongs together begins together. Makes the layers where they
  * are not made yet. false where memory ran out. */
 static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
 {

@@ -5,7 +5,7 @@
  *
  *     if (page_add(&page, &bytes, &result, &error)) { … }
  *
- * All texts may come from a trace or a source and are not trusted. */
+ * All texts may be of a trace or a source and are not trusted. */
 #ifndef MONITORCH_VIEW_PAGE_PAGE_H
 #define MONITORCH_VIEW_PAGE_PAGE_H
 
@@ -40,7 +40,7 @@ struct page_row {
     struct slice words;
     struct slice code;
     struct slice call;
-    uint64_t count; /* events that the row stands for */
+    uint64_t count; /* events that the row counts */
 };
 
 enum page_list_kind {

@@ -138,7 +138,7 @@ static void find_chain(struct trace_page *trace)
         return;
     }
     for (uint32_t i = 0; i < why->producer_count; i++) {
-        /* The one that is printed first stands first. */
+        /* In the order of the report: the main producer first. */
         uint32_t at = i == 0 ? why->main : i <= why->main ? i - 1 : i;
         const struct why_producer *producer = &why->producers[at];
         struct page_row *row = add_row(trace, producer->node);

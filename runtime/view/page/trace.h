@@ -9,7 +9,7 @@
 struct page_trace_options {
     const char *path;    /* of the trace */
     const char *command; /* that makes the page again; may be NULL */
-    /* Which value is explained, how much memory that may take, `strip` and `progress`. */
+    /* The value to explain, the limit of memory for that, `strip` and `progress`. */
     struct why_ask ask;
     /* How the picture is drawn where there is no NaN, or always if it is_own_picture; NULL: so that
      * it fits a screen. */

@@ -89,7 +89,7 @@ struct picture_options {
     /* A box that holds the same value as another one, under another name, is one line. */
     bool has_chips;
     bool is_dense;    /* boxes without figures, and less room between them */
-    struct slice how; /* "": how to see what was folded, told in the head */
+    struct slice how; /* "": how to see what was folded, printed in the head */
     uint32_t max_vector;
     uint32_t max_matrix;
     uint32_t max_slices;

@@ -50,7 +50,7 @@ struct render_options {
     /* flow.progress is set by render_trace, from `progress`. */
     struct flow_options flow;
     struct picture_options picture;
-    /* Told at each stage, and now and then within it, where not NULL; false ends the work
+    /* Called at each stage, and now and then within it, where not NULL; false ends the work
      * with an error. */
     bool (*progress)(void *context, enum render_stage stage, uint64_t count);
     void *progress_context;

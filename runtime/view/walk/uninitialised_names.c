@@ -29,16 +29,6 @@ static uint32_t line_of(const struct log_event_view *event)
     return (event->site->line & ~LINE_PART) | (is_part ? LINE_PART : 0);
 }
 
-static bool is_written(const struct site *site, struct slice name)
-{
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool uninitialised_names_follow(struct uninitialised_names *names,
                                 const struct log_event_view *event)
 {
@@ -65,7 +55,7 @@ uint32_t uninitialised_names_find(const struct uninitialised_names *names,
         struct slice read = event->site->reads[i].name;
         uint32_t line = number_map_get(&names->lines, key_of(event->call, read));
 
-        if (line != NUMBER_MAP_NONE && line != 0 && !is_written(event->site, read)) {
+        if (line != NUMBER_MAP_NONE && line != 0 && !site_writes(event->site, read)) {
             *name = read;
             *is_part = (line & LINE_PART) != 0;
             return line & ~LINE_PART;

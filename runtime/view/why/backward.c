@@ -5,13 +5,6 @@
 
 #include <assert.h>
 
-static unsigned holds_of(const struct statistics *statistics)
-{
-    return (statistics->nan_count > 0 ? WHY_NAN : 0u) |
-           (statistics->posinf_count > 0 ? WHY_POSINF : 0u) |
-           (statistics->neginf_count > 0 ? WHY_NEGINF : 0u);
-}
-
 /* ---- which backward ---- */
 
 /* The node whose values are shown: that of the line whose backward made it, or of the value whose
@@ -155,9 +148,7 @@ static void place_start(struct why *why,
     producer->module = module;
     producer->statement = SLICE("");
     if (module != UINT32_MAX) {
-        producer->statement =
-            why_statement(why, module, backward->line,
-                          source_lines_get(&why->sources, module, backward->line));
+        producer->statement = why_statement(why, module, backward->line);
     }
 }
 
@@ -189,17 +180,6 @@ static void add_lines(struct why *why, const struct backward *backward)
         }
         why->producer_count++;
     }
-}
-
-static void
-keep_reason(struct why *why, struct why_producer *producer, struct buffer *text)
-{
-    why->arena.has_failed |= text->has_failed;
-    producer->reason = arena_copy(&why->arena, buffer_slice(text));
-    if (producer->reason.bytes == NULL) {
-        producer->reason = SLICE("");
-    }
-    buffer_release(text);
 }
 
 static struct why_input input_of(const struct why_gradient *gradient)
@@ -265,7 +245,7 @@ static void judge_hook(struct why *why, struct why_producer *producer)
         producer->input_count = producer->input_total = 0;
         why_read_statement(why, producer);
     }
-    keep_reason(why, producer, &text);
+    why_keep_reason(why, producer, &text);
 }
 
 /* Why the line's backward made it. */
@@ -298,10 +278,10 @@ static void judge(struct why *why, struct why_producer *producer)
     question.object_count =
         why_find_objects(why, producer->node, producer->statement, objects);
     answer = why_backward_add(&text, &backward);
-    producer->made = holds_of(&why->bad.statistics);
+    producer->made = why_holds(&why->bad.statistics);
     producer->has_reason = answer.is_reported;
     producer->is_certain = answer.is_certain;
-    keep_reason(why, producer, &text);
+    why_keep_reason(why, producer, &text);
     if (!answer.is_reported && producer->given.is_known && why->producer_count == 1 &&
         hands_on(producer->functions)) {
         judge_hook(why, producer);
@@ -318,7 +298,7 @@ static void add_unknown(struct why *why, const struct backward *backward)
     *producer = (struct why_producer){
         .node = node == FLOW_NONE ? why->target : node,
         .how = WHY_SEEN,
-        .made = holds_of(&why->bad.statistics),
+        .made = why_holds(&why->bad.statistics),
         .is_gradient = true,
     };
     why_read_statement(why, producer);
@@ -328,7 +308,7 @@ static void add_unknown(struct why *why, const struct backward *backward)
     buffer_add(&text, SLICE("it is the first of its backward that is not finite; the "
                             "line whose backward made it is not known, it is one that "
                             "reads this value"));
-    keep_reason(why, producer, &text);
+    why_keep_reason(why, producer, &text);
 }
 
 /* One line that certainly made it leaves no question about the others. */

@@ -22,18 +22,18 @@ static unsigned hold_of(double number)
     return isinf(number) ? (number > 0 ? WHY_POSINF : WHY_NEGINF) : 0;
 }
 
+unsigned why_holds(const struct statistics *statistics)
+{
+    return (statistics->nan_count > 0 ? WHY_NAN : 0u) |
+           (statistics->posinf_count > 0 ? WHY_POSINF : 0u) |
+           (statistics->neginf_count > 0 ? WHY_NEGINF : 0u);
+}
+
 static unsigned holds(const struct log_event_view *event)
 {
-    const struct statistics *statistics = &event->statistics;
-
     switch (event->kind) {
     case VALUE_TENSOR:
-        if (!event->has_statistics) {
-            return 0;
-        }
-        return (statistics->nan_count > 0 ? WHY_NAN : 0) |
-               (statistics->posinf_count > 0 ? WHY_POSINF : 0) |
-               (statistics->neginf_count > 0 ? WHY_NEGINF : 0);
+        return event->has_statistics ? why_holds(&event->statistics) : 0;
     case VALUE_FLOAT:
         return hold_of(event->real);
     case VALUE_COMPLEX:

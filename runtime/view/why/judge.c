@@ -101,17 +101,6 @@ static uint32_t find_origin(const struct why *why, uint32_t node)
     return origin == 0 ? FLOW_NONE : flow_graph_find(&why->graph, origin - 1);
 }
 
-/* Whether a site writes the name. */
-static bool writes(const struct site *site, struct slice name)
-{
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether a number need not be the newest of its name where the other node was made: the recording
  * left out visits of a line that writes the name. */
 static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
@@ -129,7 +118,7 @@ static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
             left_out->event <= event &&
             module->table.sites[site].function ==
                 module->table.sites[fact->site].function &&
-            writes(&module->table.sites[site], why->graph.nodes[node].name)) {
+            site_writes(&module->table.sites[site], why->graph.nodes[node].name)) {
             return true;
         }
     }
@@ -232,15 +221,9 @@ fill_callee(const struct why *why, uint32_t node, struct why_question *question)
     question->parameter = bare_name(why->graph.nodes[node].name);
     question->class_name = call == NULL ? SLICE("") : call->class_name;
     question->callee_path = call == NULL ? SLICE("") : call->path;
-    question->position = UINT32_MAX;
-    for (uint32_t i = 0; i < site->write_count; i++) {
-        if (slice_equal(site->writes[i].name, question->parameter)) {
-            question->position = i;
-        }
-    }
-    if (question->position != UINT32_MAX && question->position > 0 &&
-        (slice_equal(site->writes[0].name, SLICE("self")) ||
-         slice_equal(site->writes[0].name, SLICE("cls")))) {
+    question->position = site_find_write(site, question->parameter);
+    if (question->position != SITE_NONE && question->position > 0 &&
+        site_has_self(site)) {
         question->position--;
     }
 }
@@ -483,9 +466,7 @@ judge_default(struct why *why, struct why_producer *producer, struct buffer *tex
 {
     const struct flow_node *node = &why->graph.nodes[producer->node];
     const struct why_fact *fact = &why->facts[producer->node];
-    struct slice definition =
-        why_statement(why, fact->module, node->line,
-                      source_lines_get(&why->sources, fact->module, node->line));
+    struct slice definition = why_statement(why, fact->module, node->line);
     struct buffer ignored = BUFFER_INIT;
     struct why_question question = {
         .statement = parameter_default(definition, bare_name(node->name)),
@@ -629,9 +610,7 @@ judge_came_in(struct why *why, struct why_producer *producer, struct buffer *tex
         return;
     }
     if (fact->from_line != 0) {
-        given.statement = why_statement(
-            why, fact->from_module, fact->from_line,
-            source_lines_get(&why->sources, fact->from_module, fact->from_line));
+        given.statement = why_statement(why, fact->from_module, fact->from_line);
         answer = ask(why, &given, &ignored);
     }
     why->arena.has_failed |= ignored.has_failed;
@@ -657,9 +636,7 @@ static void find_place(struct why *why, struct why_producer *producer)
         producer->file = log_reader_module(why->reader, fact->from_module)->table.path;
         producer->line = fact->from_line;
         producer->module = fact->from_module;
-        producer->statement = why_statement(
-            why, producer->module, producer->line,
-            source_lines_get(&why->sources, producer->module, producer->line));
+        producer->statement = why_statement(why, producer->module, producer->line);
     } else {
         producer->statement = why_statement_of(why, producer->node);
     }
@@ -669,6 +646,18 @@ void why_read_statement(struct why *why, struct why_producer *producer)
 {
     (void)find_inputs(why, producer->node, producer);
     find_place(why, producer);
+}
+
+void why_keep_reason(struct why *why,
+                     struct why_producer *producer,
+                     struct buffer *text)
+{
+    why->arena.has_failed |= text->has_failed;
+    producer->reason = arena_copy(&why->arena, buffer_slice(text));
+    if (producer->reason.bytes == NULL) {
+        producer->reason = SLICE("");
+    }
+    buffer_release(text);
 }
 
 static uint32_t newest_input(const struct why_producer *producer)
@@ -713,10 +702,5 @@ void why_judge(struct why *why,
     } else {
         judge_statement(why, producer, &text);
     }
-    why->arena.has_failed |= text.has_failed;
-    producer->reason = arena_copy(&why->arena, buffer_slice(&text));
-    if (producer->reason.bytes == NULL) {
-        producer->reason = SLICE("");
-    }
-    buffer_release(&text);
+    why_keep_reason(why, producer, &text);
 }

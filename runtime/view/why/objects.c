@@ -152,8 +152,7 @@ static struct slice find_maker(struct why *why, uint32_t index)
             site_of(why, other->module, other->site)->kind != SITE_ASSIGN) {
             continue;
         }
-        statement = why_statement(why, other->module, line,
-                                  source_lines_get(&why->sources, other->module, line));
+        statement = why_statement(why, other->module, line);
         if (slice_find(statement, object->class_name, 0) < statement.size) {
             return statement;
         }

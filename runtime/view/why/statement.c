@@ -85,10 +85,10 @@ static struct slice read_statement(
     return kept.bytes == NULL ? (struct slice){"", 0} : kept;
 }
 
-struct slice
-why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first)
+struct slice why_statement(struct why *why, uint32_t module, uint32_t line)
 {
-    return read_statement(why, module, line, first, false);
+    return read_statement(why, module, line,
+                          source_lines_get(&why->sources, module, line), false);
 }
 
 struct slice why_statement_of(struct why *why, uint32_t node)
@@ -97,13 +97,12 @@ struct slice why_statement_of(struct why *why, uint32_t node)
     const struct why_fact *fact = &why->facts[node];
     const struct site_table *table =
         &log_reader_module(why->reader, fact->module)->table;
+    bool is_made_here = (shown->flags & FLOW_NODE_ARGUMENT) == 0 && !fact->is_read;
+    struct slice first =
+        is_made_here
+            ? source_lines_get_statement(&why->sources, fact->module, shown->line,
+                                         table->sites[fact->site].column)
+            : shown->code;
 
-    if ((shown->flags & FLOW_NODE_ARGUMENT) != 0 || fact->is_read) {
-        return why_statement(why, fact->module, shown->line, shown->code);
-    }
-    return read_statement(why, fact->module, shown->line,
-                          source_lines_get_statement(&why->sources, fact->module,
-                                                     shown->line,
-                                                     table->sites[fact->site].column),
-                          true);
+    return read_statement(why, fact->module, shown->line, first, is_made_here);
 }

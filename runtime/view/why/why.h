@@ -237,15 +237,16 @@ void why_json_add_no_match(const struct why *why,
                            struct slice message,
                            struct buffer *text);
 
-/* The statement that begins on that line, without comments and line ends. */
-struct slice
-why_statement(struct why *why, uint32_t module, uint32_t line, struct slice first);
+/* What begins on that line, to the end of its last statement; without comments and line ends. */
+struct slice why_statement(struct why *why, uint32_t module, uint32_t line);
 /* The statement that made a node: neither one in front of it on its line nor one behind it. */
 struct slice why_statement_of(struct why *why, uint32_t node);
 
 /* ---- parts of it, for its own files ---- */
 
-/* facts.c: counts events, in memory that does not grow. */
+/* facts.c: what an array with such figures holds: enum why_hold. */
+unsigned why_holds(const struct statistics *statistics);
+/* Counts events, in memory that does not grow. */
 void why_count(struct why *why);
 /* Reads the stream again, beside the graph. */
 bool why_read_facts(struct why *why, struct error *error);
@@ -275,6 +276,10 @@ void why_read_statement(struct why *why, struct why_producer *producer);
 void why_fill_inputs(struct why *why,
                      const struct why_producer *producer,
                      struct why_input *inputs);
+/* The text is the producer's reason from now on; releases it. */
+void why_keep_reason(struct why *why,
+                     struct why_producer *producer,
+                     struct buffer *text);
 /* backward.c: where no event is asked for, sets the backward and the target if a gradient was not finite
  * before the target was. */
 void why_choose_backward(struct why *why);

@@ -1,7 +1,7 @@
 /* The lines of an answer, folded to the width of a terminal. */
 #include "runtime/view/words/fold.h"
 
-#include "runtime/base/utf8.h"
+#include "runtime/view/words/paint.h"
 
 #include <assert.h>
 
@@ -102,13 +102,6 @@ static size_t find_break(struct slice line, size_t room)
     return pair < line.size ? pair : found;
 }
 
-static void add_blanks(struct buffer *text, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        buffer_add_byte(text, ' ');
-    }
-}
-
 static void fold_line(struct slice line, size_t width, struct buffer *folded)
 {
     size_t indent = skip_blanks(line, 0);
@@ -117,7 +110,7 @@ static void fold_line(struct slice line, size_t width, struct buffer *folded)
     if (!is_code(line)) {
         size_t used = indent;
 
-        add_blanks(folded, indent);
+        text_add_blanks(folded, indent);
         line = slice_part(line, indent, line.size);
         while (count_columns(line) > width - used) {
             size_t end = find_break(line, width - used);
@@ -127,7 +120,7 @@ static void fold_line(struct slice line, size_t width, struct buffer *folded)
             }
             buffer_add(folded, slice_part(line, 0, end));
             buffer_add_byte(folded, '\n');
-            add_blanks(folded, hanging);
+            text_add_blanks(folded, hanging);
             used = hanging;
             line = slice_part(line, skip_blanks(line, end), line.size);
         }

@@ -1,7 +1,7 @@
 """Recorded lines in code that torch.compile compiles.
 
 What torch.compile traces is not run, so a hook in it can see no values. Dynamo, its tracer, is
-told to trace a function of ours in a hook's place: that one breaks the graph, so that the hook
+made to trace a function of ours in a hook's place: that one breaks the graph, so that the hook
 itself is called between two graphs, or does nothing, which leaves the line out. Dynamo notices
 when a module's `_mt` changes between None and its hook, and compiles for both.
 
@@ -41,7 +41,7 @@ def begin(mode: str, is_quiet: bool) -> None:
     global _mode, _is_quiet
     _mode = mode
     _is_quiet = is_quiet
-    # What is compiled already is not traced again: the new trace tells of it all the same.
+    # What is compiled already is not traced again: the new trace has its notes all the same.
     for text, is_warning in list(_met[mode].values()):
         _note(text, is_warning)
     if _is_loaded():
@@ -223,7 +223,7 @@ def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
         try:
             is_left_out = mode == "skip" or _must_be_whole(dynamo)
             if mode not in _LEFT_OUT:
-                _tell(mode, is_left_out)
+                _report(mode, is_left_out)
             elif is_left_out:
                 _warn_once(_LEFT_OUT[mode])
         except Exception:
@@ -248,7 +248,7 @@ def _must_be_whole(dynamo: "Any") -> bool:
     )
 
 
-def _tell(mode: str, is_left_out: bool) -> None:
+def _report(mode: str, is_left_out: bool) -> None:
     """Notes once for each function; warns once where lines cost or lose what was not asked for."""
     from monitorch._record import hooks as _hooks
 

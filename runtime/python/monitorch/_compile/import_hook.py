@@ -38,7 +38,7 @@ class Hook:
     def __init__(self, selected: "Selected", say: "Callable[[str], None]") -> None:
         self.selected = selected
         self.say = say
-        self._told: "set[str]" = set()
+        self._reported: "set[str]" = set()
         folder = _cache.find_folder()
         self._cache = None if folder is None else _cache.Cache(folder)
 
@@ -112,8 +112,8 @@ class Hook:
 
     def report(self, text: str) -> None:
         """Once, however often a file is imported."""
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._reported:
+            self._reported.add(text)
             self.say(text)
 
 

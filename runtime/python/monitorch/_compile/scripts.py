@@ -7,7 +7,7 @@ runpy asks pkgutil whether a file is bytecode before it compiles it, and takes w
 import runpy
 import sys
 
-from monitorch._compile import import_hook as _import
+from monitorch._compile import import_hook as _import_hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def change(pkgutil: "Any") -> None:
     def read_code_or_instrument(stream: "Any") -> "CodeType | None":
         code: "CodeType | None" = read_code(stream)
         caller = sys._getframe(1)
-        hook = _import.get()
+        hook = _import_hook.get()
         if code is None and hook is not None and caller.f_code is _get_code_from_file:
             stream.seek(0)
             path = str(caller.f_locals["fname"])

@@ -58,7 +58,7 @@ def draw(
     if output.displayed:
         _display.show(output)
     elif is_shown:
-        _tell_place(path, data, save)
+        _print_place(path, data, save)
     return output
 
 
@@ -85,7 +85,7 @@ def _render(
     )
 
 
-def _tell_place(path: str, data: bytes, is_saved: bool) -> None:
+def _print_place(path: str, data: bytes, is_saved: bool) -> None:
     """In a script nothing can be shown: says where the picture is."""
     import tempfile
 

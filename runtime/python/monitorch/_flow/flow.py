@@ -307,7 +307,7 @@ class Runtime:
             self._trace.enter_child()
 
     def _finish(self) -> None:
-        """At exit: tells of what was recorded and never drawn, or saves it, if that is wanted."""
+        """At exit: reports events that were never drawn, or saves their picture, if that is wanted."""
         if self._trace is None:
             return
         try:

@@ -84,13 +84,13 @@ def _find_parameters(function: "Callable[..., Any]") -> "list[Parameter]":
         return list(inspect.signature(_find_described(function)).parameters.values())
     except ValueError:
         raise TypeError(
-            f"monitorch.run cannot tell what {name_of(function)}() takes: it has no signature, as "
+            f"monitorch.run cannot find the parameters of {name_of(function)}(): it has no signature, as "
             "many functions that are not written in Python; call it in a function of yours"
         ) from None
 
 
 def _find_described(function: "Any") -> "Any":
-    """What tells the parameters. A module's own call takes everything, for its forward."""
+    """The function that has the parameters. A module's own call accepts anything, for its forward."""
     torch = sys.modules.get("torch")
     module = getattr(getattr(torch, "nn", None), "Module", None)
     if module is not None and isinstance(function, module):

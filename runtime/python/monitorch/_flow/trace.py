@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 
-from monitorch._record import recording as _record
+from monitorch._record import recording as _recording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Trace:
         from monitorch import _recorder
 
         self._folder: "str | None" = None
-        active = _record.find_active()
+        active = _recording.find_active()
         if active is None:
             active = self._begin(settings)
         self._recording = active
@@ -30,10 +30,10 @@ class Trace:
         self._identity = _read_identity(active.absolute_path)
         self.first_event = _recorder.event_count()
 
-    def _begin(self, settings: "Settings") -> "_record.Recording":
+    def _begin(self, settings: "Settings") -> "_recording.Recording":
         folder = tempfile.mkdtemp(prefix="monitorch-")
         try:
-            recording = _record.record(
+            recording = _recording.record(
                 os.path.join(folder, "flow.mtrace"),
                 sample=settings.sample(),
                 sources=True,
@@ -113,7 +113,7 @@ class Trace:
         is_child = os.getpid() != self._process
         path = self.path
         if self.is_active:
-            self._recording.is_quiet = True  # what there was to tell stands on the pictures
+            self._recording.is_quiet = True  # the pictures say it
             self._recording.stop()
         if not is_child:
             shutil.rmtree(self._folder or "", ignore_errors=True)

@@ -53,7 +53,7 @@ class _Followed:
 
 _sources: "dict[tuple[Any, ...], _Followed | None]" = {}  # the newest ones
 _wishes: "dict[object, Callable[[str, str], Decision]]" = {}  # by their owners
-_told: "set[str]" = set()  # what was noted since following began
+_noted: "set[str]" = set()  # what was noted since following began
 _tracer: "_Tracer | _Monitor | None" = None
 
 
@@ -63,7 +63,7 @@ def begin(
     """Follows `frame`, its callers, and what is called from now on. An owner may call it again."""
     _stop()
     _wishes[owner] = is_followed
-    _told.clear()
+    _noted.clear()
     try:
         _start(frame)
     except BaseException:
@@ -87,7 +87,7 @@ def _start(frame: FrameType) -> None:
 
 
 def _join(frame: FrameType) -> None:
-    """Calls that the frame makes before anything of its own is told stand below it."""
+    """Calls that the frame makes before its first own event belong to it too."""
     try:
         followed = _find_followed(frame.f_code, frame.f_globals)
     except Exception as error:
@@ -118,7 +118,7 @@ def _stop() -> None:
 
 def list_notes() -> "list[str]":
     """What could not be followed, and why, since following began last."""
-    return sorted(_told)
+    return sorted(_noted)
 
 
 def _learn_layout() -> None:
@@ -127,8 +127,8 @@ def _learn_layout() -> None:
 
 
 def _note(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
+    if text not in _noted:
+        _noted.add(text)
         _recorder.note(text.encode("utf-8", "replace").decode("utf-8"), True)
 
 

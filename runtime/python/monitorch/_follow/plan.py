@@ -1,6 +1,6 @@
 """Where the sites of a source lie in the bytecode of what was compiled from it.
 
-A plan tells, for one code object, between which two instructions a site is visited: after the
+A plan says, for one code object, between which two instructions a site is visited: after the
 last store of an assignment, on the step from a loop's header into its body, at a return. The
 compiler's table says which sites there are; Python's own parser says what stands there; the
 positions in the code object say which instructions belong to it.
@@ -54,7 +54,7 @@ class Source:
     def __init__(self, source: bytes, sites: "list[Site]") -> None:
         self._tree = SourceTree(source, sites)
         self._spread = None if HAS_COLUMNS else SpreadLines(self._tree)
-        self._early: "set[int]" = set()  # returns that are told before what is left
+        self._early: "set[int]" = set()  # returns that are recorded before what is left
         self._codes: "set[tuple[object, ...]] | None" = None
 
     def find_functions(self, code: CodeType) -> "list[Function]":
@@ -249,7 +249,7 @@ class Source:
             site = function.returns[statement.number]
             value = statement.node.value
             if at < index and (value is None or isinstance(value, (ast.Name, ast.Constant))):
-                # What is to be left comes after the return is told, as in instrumented code.
+                # The return is recorded before what is to be left, as in instrumented code.
                 self._early.add(site)
                 plan.add_step(units[at], site)
             else:
@@ -279,10 +279,10 @@ class Source:
             return None
         return statement if _is_return(statement) else None
 
-    # What is told
+    # The values of a visit
 
     def _find_values(self, site: int, code: CodeType) -> "tuple[Value, ...]":
-        """How each value that a visit tells is found: `(root, dotted name, slot)`."""
+        """How each value of a visit is found: `(root, dotted name, slot)`."""
         record = self._tree.sites[site]
         values: "list[Value]" = []
         for written, how in record["writes"]:

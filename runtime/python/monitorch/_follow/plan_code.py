@@ -1,4 +1,4 @@
-"""The instructions of a code object, and the steps between them that its visits are told by."""
+"""The instructions of a code object, and the steps between them at which its sites are visited."""
 
 import ast
 import dis
@@ -55,7 +55,7 @@ class Unit:
 
 
 class Plan:
-    """The steps between instructions that a code object's visits are told by."""
+    """The steps between instructions at which the sites of a code object are visited."""
 
     def __init__(self, units: "list[Unit]") -> None:
         self.units = units

@@ -1,5 +1,5 @@
-"""What a source asks to be told: its statements, and which sites of the compiler's table belong to
-them. Python's own parser says what stands there."""
+"""The statements of a source, and which sites of the compiler's table belong to them. Python's own
+parser finds the statements."""
 
 import ast
 import re
@@ -198,7 +198,7 @@ class SourceTree:
             if site != NO_SITE:
                 function.stores.append(Store(leaves, site))
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-                    # A property that is set may tell another value, or none, afterwards.
+                    # A property that is set may have another value, or none, afterwards.
                     names = self.plain_values.setdefault(site, {})
                     if len(node.targets) == 1:
                         names[ast.unparse(leaves[-1])] = node.value.id
@@ -216,7 +216,7 @@ class SourceTree:
         elif isinstance(node, ast.While):
             site = self._find("loop", node)
         elif isinstance(node, (ast.With, ast.AsyncWith)) and not node.items[-1].optional_vars:
-            # Told where all is entered, which is after the last target was stored.
+            # Visited where all is entered, which is after the last target was stored.
             site = self._find("assign", node)
         is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
         self._add_arm(body, function, statement, site, is_endless)

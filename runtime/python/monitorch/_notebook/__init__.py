@@ -1,1 +1,1 @@
-"""Magics of IPython, and how notebooks show a picture."""
+"""Magics of IPython, and how notebooks show pictures and pages."""

@@ -132,7 +132,7 @@ def find_cell_number(filename: str) -> "int | None":
 
 
 def find_notebook() -> str:
-    """The name of the notebook's file, where whoever shows it tells; or an empty text."""
+    """The name of the notebook's file, or an empty text where the front end does not pass it on."""
     if not is_notebook():
         return ""
     names = getattr(find_shell(), "user_ns", {})

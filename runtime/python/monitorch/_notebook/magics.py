@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from monitorch._record import recording as _record
+    from monitorch._record import recording as _recording
 
 _PICTURES = (".png", ".svg", ".pdf", ".dot")
 _WORDS = ("lines", "on", "off", "flush", "reset", "record", "stop")
@@ -153,10 +153,10 @@ class Magics:
         _try(_make_recording(["--record", *words], _find_cell()).start)
 
     def _do_stop(self, words: "list[str]") -> None:
-        from monitorch._record import recording as _record
+        from monitorch._record import recording as _recording
 
         _want_none("stop", words)
-        summary = _record.stop()
+        summary = _recording.stop()
         if summary is None:
             print("nothing is being recorded: `%monitorch record run.mtrace` begins")
         _print_summary(summary)
@@ -256,11 +256,11 @@ def _has_record(words: "list[str]") -> bool:
     return any(word.partition("=")[0] == "--record" for word in words)
 
 
-def _make_recording(words: "list[str]", frame: "FrameType") -> "_record.Recording":
+def _make_recording(words: "list[str]", frame: "FrameType") -> "_recording.Recording":
     """`--record run.mtrace last=1000 --include GLOB`: a recording of the cell that runs in the
     frame and of what it calls. It is not started yet."""
     from monitorch._record import options as _options
-    from monitorch._record import recording as _record
+    from monitorch._record import recording as _recording
 
     globs, words = _split_include(words)
     words = [part for word in words for part in _split_record(word)]
@@ -278,7 +278,7 @@ def _make_recording(words: "list[str]", frame: "FrameType") -> "_record.Recordin
     path, options = _try(_options.parse, ",".join([traces[0], *others]))
     is_quiet = bool(options.pop("quiet", False))
     options["include"] = [*globs, *options.get("include", ())]
-    recording: "_record.Recording" = _try(_record.record, path, **options)
+    recording: "_recording.Recording" = _try(_recording.record, path, **options)
     recording.is_quiet = is_quiet
     recording._follow_from(frame)
     return recording
@@ -289,7 +289,7 @@ def _split_record(word: str) -> "list[str]":
     return [name, value] if name == "--record" and equals else [word]
 
 
-def _print_summary(summary: "_record.Summary | None") -> None:
+def _print_summary(summary: "_recording.Summary | None") -> None:
     from monitorch._record import automatic as _automatic
 
     if summary is not None:

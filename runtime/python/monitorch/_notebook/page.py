@@ -32,7 +32,7 @@ class Page:
         return filename
 
     def _repr_html_(self) -> str:
-        # A frame of its own: neither style nor script meets those of the notebook.
+        # A frame of its own: the page's style and script are apart from those of the notebook.
         return (
             f'<iframe srcdoc="{html.escape(self.html.decode())}" title="{html.escape(self.title)}" '
             f'style="width: 100%; height: {self.height}px; border: 1px solid #8884" '

@@ -9,7 +9,7 @@ import ast
 from weakref import WeakSet
 
 from monitorch import _instrument
-from monitorch._compile import import_hook as _import
+from monitorch._compile import import_hook as _import_hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def change(rewrite: "Any") -> None:
         return None, code  # the first is what is known of the file, for the cache alone
 
     def read_none_of_instrumented(source: "Any", pyc: "Any", *rest: "Any") -> "Any":
-        hook = _import.get()
+        hook = _import_hook.get()
         if hook is not None and hook.selected.has(_name_of(source), str(source)):
             return None
         return read_pyc(source, pyc, *rest)
@@ -57,7 +57,7 @@ def _name_of(path: "Any") -> str:
 
 
 def _compile(rewrite: "Any", path: "Any", config: "Any") -> "CodeType | None":
-    hook = _import.get()
+    hook = _import_hook.get()
     if hook is None or not hook.selected.has(_name_of(path), str(path)):
         return None
     try:

@@ -59,7 +59,7 @@ class Golden:
         """Nothing is compared or written; "" where the test has failed by itself."""
         self._reason = reason
         if reason:
-            self._tell(f"{_short(self.path)}: not compared: {reason}")
+            self._report(f"{_short(self.path)}: not compared: {reason}")
 
     def compare(self, trace: str, may_write: bool) -> str:
         """Compares the run's trace with the golden one: the test's failure, or ""."""
@@ -130,10 +130,10 @@ class Golden:
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         shutil.copyfile(trace, temporary)
         os.replace(temporary, self.path)
-        self._tell(f"golden trace {'rewritten' if was_there else 'written'}: {_short(self.path)}")
+        self._report(f"golden trace {'rewritten' if was_there else 'written'}: {_short(self.path)}")
         return ""
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         """In pytest's summary; properties of a report reach it from workers of pytest-xdist too."""
         self._item.user_properties.append(("monitorch", text))
 

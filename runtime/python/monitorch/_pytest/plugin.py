@@ -148,11 +148,11 @@ def pytest_runtest_teardown(item: "pytest.Item") -> None:
 
 def pytest_terminal_summary(terminalreporter: "Any") -> None:
     """Golden traces that were written, and recordings that ended early, of workers of pytest-xdist too."""
-    told: "list[str]" = []
+    lines: "list[str]" = []
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, value in getattr(report, "user_properties", ()):
-                if name == "monitorch" and value not in told:
-                    told.append(value)
-    for line in told:
+                if name == "monitorch" and value not in lines:
+                    lines.append(value)
+    for line in lines:
         terminalreporter.write_line(f"monitorch: {line}")

@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from monitorch._compile import import_hook as _import
+from monitorch._compile import import_hook as _import_hook
 from monitorch._compile.selected import Selected, find_current_folder
 from monitorch._record import automatic as _automatic
 from monitorch._record import options as _options
-from monitorch._record import recording as _record
+from monitorch._record import recording as _recording
 from monitorch._record import trace_path as _trace_path
 
 TYPE_CHECKING = False
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def begin(config: "pytest.Config", text: "str | None", include: "list[str]") -> None:
     """From now on modules are instrumented, and, with `text`, recorded until pytest ends."""
-    hook = _import.Hook(select(config, include), _automatic._say)
+    hook = _import_hook.Hook(select(config, include), _automatic._say)
     if text:
         _record_all(config, text)
     if "PYTEST_XDIST_WORKER" in os.environ or not _has_workers(config):
-        _import.install(hook)
+        _import_hook.install(hook)
 
 
 def _record_all(config: "pytest.Config", text: str) -> None:
@@ -32,10 +32,10 @@ def _record_all(config: "pytest.Config", text: str) -> None:
         is_quiet = bool(options.pop("quiet", False))
         if _has_workers(config):
             if not is_quiet:
-                config.add_cleanup(lambda: _tell_of_workers(path))
+                config.add_cleanup(lambda: _report_workers(path))
             return
         path = _add_worker(path)
-        recording = _record.record(path, **options)  # type: ignore[arg-type]
+        recording = _recording.record(path, **options)  # type: ignore[arg-type]
         recording.is_quiet = is_quiet
         recording.start()
     except (OSError, RuntimeError, TypeError, ValueError) as error:
@@ -47,7 +47,7 @@ def _record_all(config: "pytest.Config", text: str) -> None:
             recording.is_quiet = True
             recording.stop()
         else:
-            _automatic._tell(recording, process)
+            _automatic.write_summary(recording, process)
 
     process = os.getpid()
     config.add_cleanup(end)
@@ -75,7 +75,7 @@ def _has_workers(config: "pytest.Config") -> bool:
     return bool(wanted) and "PYTEST_XDIST_WORKER" not in os.environ
 
 
-def _tell_of_workers(path: str) -> None:
+def _report_workers(path: str) -> None:
     _automatic._say(f"traces of the workers: {_trace_path.add_word(path, 'gw*')}")
 
 

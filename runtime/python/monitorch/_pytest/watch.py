@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 from monitorch._record import automatic as _automatic
-from monitorch._record import recording as _record
+from monitorch._record import recording as _recording
 from monitorch._run import command as _command
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ class Watch:
         self._forbidden = ""  # "nan", "nonfinite"
         self._golden: "Golden | None" = None
         self._folder = ""
-        self._recording: "_record.Recording | None" = None
+        self._recording: "_recording.Recording | None" = None
         self._first = 0
         self._found: "list[tuple[str, str]]" = []
 
@@ -56,7 +56,7 @@ class Watch:
 
     def compare(self, golden: "Golden") -> None:
         """From now on the test is recorded into a trace that holds nothing else."""
-        active = _record.find_any()
+        active = _recording.find_any()
         if active is not None and not active.is_paused and active is not self._recording:
             golden.leave_out(f"{active.path} records the whole run")
             return
@@ -67,13 +67,13 @@ class Watch:
     def _begin(self) -> None:
         from monitorch import _recorder
 
-        active = _record.find_any()
+        active = _recording.find_any()
         if active is None or active.is_paused:
             self._folder = _make_folder()
             # What torch.compile compiles stays as it is for the option, which nobody asked for here.
             mode = "skip" if self._forbidden == "nonfinite" else "break"
             path = os.path.join(self._folder, "test.mtrace")
-            active = _record.record(path, sources=True, compile=mode)  # type: ignore[arg-type]
+            active = _recording.record(path, sources=True, compile=mode)  # type: ignore[arg-type]
             active.is_quiet = True
             active.start()
             active.gives_way = True
@@ -83,11 +83,11 @@ class Watch:
 
     def _follow(self) -> None:
         """What was imported before is not instrumented, unless that was asked for from the start."""
-        from monitorch._compile import import_hook as _import
+        from monitorch._compile import import_hook as _import_hook
         from monitorch._follow import follow as _follow
         from monitorch._pytest import record as _pytest_record
 
-        if _import.get() is not None:
+        if _import_hook.get() is not None:
             return
         selected = _pytest_record.select(self._item.config, [])
         _follow.begin(

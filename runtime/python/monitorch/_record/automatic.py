@@ -1,4 +1,4 @@
-"""Recording that MONITORCH in the environment asks for: begun here, told of at exit.
+"""The recording that MONITORCH in the environment asks for: begun here, summed up at exit.
 
 The first instrumented file may be one that Python loads while it starts, so this too imports
 only what is built in, and nothing that goes wrong may reach the program.
@@ -10,7 +10,7 @@ from atexit import register as _register_at_exit
 
 from monitorch import _registry
 from monitorch._record import options as _options
-from monitorch._record import recording as _record
+from monitorch._record import recording as _recording
 from monitorch._record import related as _related
 from monitorch._record import summary as _summary
 from monitorch._record import trace_path as _trace_path
@@ -38,7 +38,7 @@ def begin(environment: "Mapping[bytes, bytes]") -> None:
             _say(f"MONITORCH: {_describe(error)}; nothing is recorded")
         return
     if not is_quiet:
-        _register_at_exit(_tell, recording, posix.getpid())
+        _register_at_exit(write_summary, recording, posix.getpid())
 
 
 def _describe(error: Exception) -> str:
@@ -47,16 +47,16 @@ def _describe(error: Exception) -> str:
     return str(error)
 
 
-def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.Recording":
-    def start(path: str, owner: "_related.Header | None" = None) -> "_record.Recording":
-        recording = _record.record(path, **options)  # type: ignore[arg-type]
+def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_recording.Recording":
+    def start(path: str, owner: "_related.Header | None" = None) -> "_recording.Recording":
+        recording = _recording.record(path, **options)  # type: ignore[arg-type]
         recording.is_quiet = is_quiet
         recording.is_whole = True
         recording.owner = owner
         return recording.start()
 
     # Workers share the variable; their parent may record nothing, so that nobody has the file.
-    if not _record.is_worker():
+    if not _recording.is_worker():
         try:
             return start(path)
         except OSError as error:
@@ -71,17 +71,17 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_record.
     return recording
 
 
-def _end(recording: "_record.Recording", process: int) -> "_record.Summary | None":
+def _end(recording: "_recording.Recording", process: int) -> "_recording.Summary | None":
     """The summary of a recording that ends with its program; None where another process prints it."""
     recording.is_quiet = True  # nothing else is printed at its end
     summary = recording.stop()
-    if summary is None or posix.getpid() != process or _record.is_worker():
+    if summary is None or posix.getpid() != process or _recording.is_worker():
         return None
     _flush_output()
     return summary
 
 
-def _tell_json(recording: "_record.Recording", process: int) -> None:
+def write_summary_json(recording: "_recording.Recording", process: int) -> None:
     """At exit: what was recorded, as docs/reference/schemas/run.json describes it."""
     summary = _end(recording, process)
     if summary is None:
@@ -104,7 +104,7 @@ def _tell_json(recording: "_record.Recording", process: int) -> None:
     _write(json.dumps(answer) + "\n")
 
 
-def _tell(recording: "_record.Recording", process: int) -> None:
+def write_summary(recording: "_recording.Recording", process: int) -> None:
     """At exit: one line on what was recorded, and how to see it."""
     summary = _end(recording, process)
     if summary is None:
@@ -145,7 +145,7 @@ def _flush_output() -> None:
 
 
 def _find_reason(
-    summary: "_record.Summary", included: "_included.Included | None"
+    summary: "_recording.Summary", included: "_included.Included | None"
 ) -> str:
     is_run = "monitorch._run.run" in sys.modules
     if summary.imports:

@@ -27,7 +27,7 @@ def begin_recording(mode: str, is_quiet: bool) -> None:
     global _now, _recorded
     with _lock:
         _recorded = mode
-        _now = None  # what was met by torch.compile is told to each recording
+        _now = None  # notes on what torch.compile has compiled are written to each recording
         _switch(is_quiet)
 
 
@@ -44,14 +44,14 @@ def is_recording() -> bool:
 
 
 def begin_watching(watcher: "Any", visit: "Callable[..., None] | None") -> None:
-    """`watcher`, of `_recorder.make_watcher`, is told of visits, by `visit`; or a
-    `_recorder.Tracing`, which needs none. May be called again: it ends where `end_watching` was
+    """From now on `visit` is called with each visit that `watcher`, of `_recorder.make_watcher`,
+    wants; a `_recorder.Tracing` needs none. May be called again: it ends where `end_watching` was
     called as often."""
     with _lock:
         count = _watchers[watcher][1] if watcher in _watchers else 0
         _watchers[watcher] = visit, count + 1
         if count == 0:
-            _tell_watchers()
+            _set_watchers()
             _switch(False)
 
 
@@ -70,7 +70,7 @@ def end_watching(watcher: "Any") -> None:
             _watchers[watcher] = visit, count - 1
             return
         del _watchers[watcher]
-        _tell_watchers()
+        _set_watchers()
         _switch(False)
 
 
@@ -99,11 +99,11 @@ def _begin_child() -> None:
 posix.register_at_fork(after_in_child=_begin_child)
 
 
-def _tell_watchers() -> None:
+def _set_watchers() -> None:
     from monitorch import _recorder
 
     # A list first: a finalizer may leave a context while the pairs are made.
-    _recorder.set_watchers(tuple((watcher, told[0]) for watcher, told in list(_watchers.items())))
+    _recorder.set_watchers(tuple((watcher, visit) for watcher, (visit, _) in list(_watchers.items())))
 
 
 def _switch(is_quiet: bool) -> None:
@@ -151,7 +151,7 @@ def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> ob
 
 
 def _warn_of(name: str, error: Exception) -> None:
-    """Those who watch have no trace that would tell it."""
+    """Those who watch have no trace that would hold the note."""
     import logging
 
     logging.getLogger("monitorch.spy.saver").warning("module %s is not watched: %s", name, error)

@@ -2,7 +2,7 @@
 
 import posix
 
-from monitorch._record import recording as _record
+from monitorch._record import recording as _recording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ CHOICES = {"nan": 1, "inf": 2, "nonfinite": 3}
 
 class NonFinite(FloatingPointError):
     """A recorded line has made a value that is NaN or infinite: raised by that line, of a recording
-    with `stop`. The recording has ended; its last events tell the value."""
+    with `stop`. The recording has ended; its last events hold the value."""
 
     __module__ = "monitorch"
 
@@ -26,7 +26,7 @@ class NonFinite(FloatingPointError):
 
 
 def read(stop: "Literal['nan', 'inf', 'nonfinite'] | None", has_statistics: bool) -> int:
-    """The option `stop` of a recording. TypeError and ValueError tell what is wrong."""
+    """The option `stop` of a recording. A TypeError or ValueError says what is wrong."""
     from monitorch._record import options as _options
 
     if stop is None:
@@ -48,7 +48,7 @@ def report_found(file: str, line: int, what: str) -> "NonFinite | None":
     """Called by the recorder in the thread that made the value, outside of any hook."""
     from monitorch._record.automatic import _quote
 
-    recording = _record.find_any()
+    recording = _recording.find_any()
     if recording is None:
         return None  # it was ended meanwhile
     place = f"{_shorten(file)}:{line}"

@@ -1,6 +1,6 @@
-"""Modules whose calls are told to the recording by torch's own hooks.
+"""Modules whose calls are recorded through torch's own hooks.
 
-For modules whose source is not instrumented: their calls stand in the trace like those of
+For modules whose source is not instrumented: their calls are in the trace like those of
 instrumented forward methods, with what went in and what came out, but with no line in between.
 """
 
@@ -40,7 +40,7 @@ class Observation:
 
 
 class _Shared:
-    """The hooks of a module, however many asked for them: its calls are told once."""
+    """The hooks of a module, however many asked for them: its calls are recorded once."""
 
     def __init__(self, module: Any, path: str, function: Any) -> None:
         from monitorch import _recorder
@@ -52,7 +52,7 @@ class _Shared:
             _find_place(module, function), path, *_read_parameters(function)
         )
         # First of all hooks before the call, last of all behind it: what others do in theirs
-        # belongs to the call, and what they change is what is told.
+        # belongs to the call, and the values that they change are recorded.
         enter, leave = observer.enter, observer.leave
         self._handles = (
             module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True),
@@ -72,9 +72,9 @@ _places: dict[tuple[object, bool], Any] = {}  # by forward, and whether it has m
 
 
 def observe(module: Any, path: str) -> Observation | None:
-    """Tells the module's calls, under that path, to every recording from now on.
+    """Writes the module's calls, under that path, to every recording from now on.
 
-    None where its forward is instrumented: then its own sites tell them.
+    None where its forward is instrumented: then its own sites record them.
     """
     function = _find_forward(module)
     if _is_instrumented(function):

@@ -163,7 +163,7 @@ def _suggest_option(name: str) -> str:
 def parse(text: str) -> "tuple[str, dict[str, object]]":
     """The path and the options of `path[,name=value…]`.
 
-    A path that holds commas stands in quotes. ValueError tells what cannot be read.
+    A path that holds commas is in quotes. Raises ValueError, which names what cannot be read.
     """
     path, rest = _split_path(text)
     if not path:

@@ -68,7 +68,7 @@ class Recording:
     ) -> None:
         self._is_forgotten = False
         self._absolute = _trace_path.make_absolute(path)
-        self._is_forgotten = True  # until it is told to start
+        self._is_forgotten = True  # until it starts
         self._has_begun = False
         self._mode = mode
         self._options = options
@@ -395,11 +395,11 @@ def _close(recording: Recording) -> None:
     if not _recorder.is_recording() or _is_idle_child(recording):
         return
     _settings.write_end()
-    told = _recorder.stop()
+    written = _recorder.stop()
     path = recording.path
-    if told["path"] != recording._absolute:
-        path = told["path"]  # of a forked child
-    recording.summary = Summary(told, path)
+    if written["path"] != recording._absolute:
+        path = written["path"]  # of a forked child
+    recording.summary = Summary(written, path)
 
 
 def _is_idle_child(recording: Recording) -> bool:

@@ -140,7 +140,7 @@ def _is_ancestor(process: int) -> bool:
 
 
 def _read_status(process: int) -> "tuple[int, int] | None":
-    """(its parent, when it began); None where the system does not tell."""
+    """(its parent, when it began); None where the system does not say it."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             words = file.read().rpartition(b")")[2].split()

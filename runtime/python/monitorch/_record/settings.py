@@ -1,6 +1,6 @@
-"""What a run is made with, told to its trace: versions, the command, threads, flags.
+"""The settings of a run, written to its trace: versions, the command, threads, flags.
 
-Told at a recording's start, since a program may be killed, and again at its end, since modules are
+Written at a recording's start, since a program may be killed, and again at its end, since modules are
 imported and flags set meanwhile. Like recording itself this imports nothing that is not built in,
 and asks the modules of the program only where these are there.
 """

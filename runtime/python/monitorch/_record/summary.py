@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from monitorch._record import included as _included
-    from monitorch._recorder import Summary as _Told
+    from monitorch._recorder import Summary as _Written
 
 
 class Summary:
@@ -44,16 +44,16 @@ class Summary:
     left_out_places: "list[tuple[str, int, int]]"
     """The lines with the most of them: file, line, how many."""
 
-    def __init__(self, told: "_Told", path: str) -> None:
+    def __init__(self, written: "_Written", path: str) -> None:
         self.path = path
-        self.paths = [path, *_find_children(path, told["path"])]
-        self.events = told["events"]
-        self.lost = told["lost"]
-        self.imports = told["imports"]
-        self.size = _find_size(told["path"])
-        self.stopped = told["stopped"]
-        self.left_out = told["left_out"]
-        self.left_out_places = told["left_out_places"]
+        self.paths = [path, *_find_children(path, written["path"])]
+        self.events = written["events"]
+        self.lost = written["lost"]
+        self.imports = written["imports"]
+        self.size = _find_size(written["path"])
+        self.stopped = written["stopped"]
+        self.left_out = written["left_out"]
+        self.left_out_places = written["left_out_places"]
         if self.stopped is None and self.size == 0:
             self.stopped = "its file was removed or renamed meanwhile"
 

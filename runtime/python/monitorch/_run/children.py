@@ -1,10 +1,10 @@
 """Processes that multiprocessing starts anew (`spawn`, `forkserver`) import the main module
-again: here they are told to instrument it, and to record, as their parent does."""
+again. This module makes them instrument it, and record, as their parent does."""
 
 import os
 
-from monitorch._compile import import_hook as _import
-from monitorch._record import recording as _record
+from monitorch._compile import import_hook as _import_hook
+from monitorch._record import recording as _recording
 from monitorch._run import seed as _seed
 
 TYPE_CHECKING = False
@@ -26,9 +26,9 @@ finally:
 """
 
 recorded: "tuple[str, dict[str, object], bool] | None" = None
-"""What this process was told to record: path, options, and whether to be quiet about it."""
+"""The recording of this process: path, options, and whether it is quiet."""
 spied: "tuple[str, str] | None" = None
-"""Which names' tensors it was told to save, and into which folder."""
+"""The tensors that this process saves: names, and the folder."""
 
 
 class _Arrival:
@@ -42,12 +42,12 @@ class _Arrival:
 
 
 def change(spawn: "Any") -> None:
-    """multiprocessing.spawn: what it tells a child first takes ours along."""
+    """Changes multiprocessing.spawn: the first data that it sends to a child holds ours too."""
     get_preparation_data = spawn.get_preparation_data
 
     def get_preparation_data_and_hook(name: str) -> "dict[str, Any]":
         data: "dict[str, Any]" = get_preparation_data(name)
-        hook = _import.get()
+        hook = _import_hook.get()
         if hook is not None:
             program = _PROGRAM.format(
                 folder=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
@@ -63,7 +63,7 @@ def change(spawn: "Any") -> None:
 
 
 def _goes_on() -> bool:
-    recording = _record.find_any()
+    recording = _recording.find_any()
     return recording is not None and recording.gives_way
 
 
@@ -83,7 +83,7 @@ def begin(
     if wanted is not None:
         path, options, _ = wanted
         _automatic._start(path, options, is_quiet).gives_way = True
-    _import.install(_import.Hook(Selected(settings), _import.be_silent))
+    _import_hook.install(_import_hook.Hook(Selected(settings), _import_hook.be_silent))
     _seed.begin(*seed)
     if saved is not None:
         from monitorch.spy import _run_saver

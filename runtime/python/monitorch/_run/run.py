@@ -4,7 +4,7 @@ import atexit
 import importlib.util
 import os
 
-from monitorch._compile import import_hook as _import
+from monitorch._compile import import_hook as _import_hook
 from monitorch._compile.selected import (
     Selected,
     find_current_folder,
@@ -13,7 +13,7 @@ from monitorch._compile.selected import (
 )
 from monitorch._record import automatic as _automatic
 from monitorch._record import options as _options
-from monitorch._record import recording as _record
+from monitorch._record import recording as _recording
 from monitorch._record import settings as _settings
 from monitorch._run import children as _children
 from monitorch._run import program as _program
@@ -23,7 +23,8 @@ from monitorch._run.command import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from collections.abc import Callable
+    from typing import Any
 
     from monitorch._run.program import Program
 
@@ -48,18 +49,18 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     settings = _read_settings(options, program)
     path, recorded = _read_recording(options)
     is_quiet = bool(recorded.pop("quiet", options.get("quiet", False)))
-    hook = _import.Hook(Selected(settings), _import.be_silent if is_quiet else _automatic._say)
+    hook = _import_hook.Hook(Selected(settings), _import_hook.be_silent if is_quiet else _automatic._say)
     _program.compile_with(program, hook)
     _settings.command = words if kind == "script" else [f"-{kind[0]}", *words]
     _settings.seed, _settings.deterministic = seed, mode
-    if _record.find_any() is not None:
+    if _recording.find_any() is not None:
         _settings.write_start()  # MONITORCH had it begin before all this was known
     if path is not None:
         _begin(path, recorded, is_quiet, options)
     if not is_quiet:
-        atexit.register(_tell_unused, hook, os.getpid())
+        atexit.register(_report_unused, hook, os.getpid())
     _begin_to_spy(options, is_quiet)
-    _import.install(hook)
+    _import_hook.install(hook)
     _seed.begin(seed, mode)
     return program
 
@@ -174,30 +175,30 @@ def _begin(
     recording.gives_way = True
     folder = "" if os.path.isabs(path) else f"{find_current_folder()}/"
     _children.recorded = folder + path, recorded, is_quiet
-    tell = _automatic._tell_json if is_json else _automatic._tell
+    write = _automatic.write_summary_json if is_json else _automatic.write_summary
     atexit.register(
-        _tell, recording, os.getpid(), None if is_quiet else tell, "output" in options
+        _end, recording, os.getpid(), None if is_quiet else write, "output" in options
     )
 
 
-def _tell(
-    recording: "_record.Recording",
+def _end(
+    recording: "_recording.Recording",
     process: int,
-    tell: "Callable[[_record.Recording, int], None] | None",
+    write: "Callable[[_recording.Recording, int], None] | None",
     is_named: bool,
 ) -> None:
-    """At exit."""
+    """At exit. `write` ends the recording and writes its summary; None: it ends quietly."""
     has_ended = recording.summary is not None
-    if tell is None:
+    if write is None:
         recording.stop()
     if has_ended and os.getpid() == process and _has_nothing(recording, is_named):
         return
-    if tell is not None:
-        tell(recording, process)
+    if write is not None:
+        write(recording, process)
 
 
-def _has_nothing(recording: "_record.Recording", is_named: bool) -> bool:
-    """Whether nobody is to hear of this trace: the program made one of its own, to the same
+def _has_nothing(recording: "_recording.Recording", is_named: bool) -> bool:
+    """Whether nothing is reported of this trace: the program made one of its own, to the same
     file or before anything was recorded here, where nobody had asked for a file."""
     summary = recording.summary
     if summary is None:
@@ -213,7 +214,7 @@ def _has_nothing(recording: "_record.Recording", is_named: bool) -> bool:
     return False
 
 
-def _tell_unused(hook: "_import.Hook", process: int) -> None:
+def _report_unused(hook: "_import_hook.Hook", process: int) -> None:
     """At exit: a slip in the options would not be seen otherwise."""
     if os.getpid() != process:
         return

@@ -20,7 +20,7 @@ mode: "str | None" = None
 
 
 def read_seed(text: str) -> int:
-    """ValueError tells what is wrong."""
+    """Raises ValueError, which says what is wrong."""
     if not text.isascii() or not text.isdigit() or int(text) > _LARGEST:
         raise ValueError(f"--seed {text}: expected a whole number from 0 to {_LARGEST}")
     return int(text)
@@ -46,10 +46,10 @@ def begin(number: "int | None", deterministic: "str | None") -> None:
     if deterministic is not None:
         # cuBLAS reads it when it starts.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    from monitorch._compile import import_hook as _import
+    from monitorch._compile import import_hook as _import_hook
 
     for name, change in _CHANGES.items():
-        _import.after(name, change)
+        _import_hook.after(name, change)
 
 
 def _seed_random(random: "Any") -> None:
@@ -72,8 +72,8 @@ def _change_torch(torch: "Any") -> None:
 
 
 def _ask_for_determinism(torch: "Any", warns_only: bool) -> None:
-    """torch.use_deterministic_algorithms, but without what it imports for torch.compile: that is
-    told when the program imports it."""
+    """torch.use_deterministic_algorithms, but without its import of torch._inductor.config:
+    `_change_inductor` sets the flag there when the program imports it."""
     change = getattr(torch._C, "_set_deterministic_algorithms", None)
     if change is not None:
         change(True, warn_only=warns_only)

@@ -1,5 +1,5 @@
-"""torchrun starts a Python of its own for each rank: it is told to start `monitorch run` there,
-as `torchrun -m monitorch run script.py` does."""
+"""torchrun starts a Python of its own for each rank: its words are changed so that this starts
+`monitorch run`, as `torchrun -m monitorch run script.py` does."""
 
 import os
 import sys
@@ -44,7 +44,7 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
     try:
         launcher = importlib.import_module("torch.distributed.run")
 
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it tells again
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it prints its errors again
             given = launcher.get_args_parser().parse_args(words[1:])
     except (ImportError, AttributeError, SystemExit):
         return words
@@ -54,7 +54,7 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
     if given.no_python or getattr(given, "run_path", False):
         return words
     if given.module and given.training_script == "monitorch":
-        return words  # the ranks are told already
+        return words  # the ranks start it already
     program = [given.training_script, *given.training_script_args]
     own = words[: len(words) - len(program)]
     ours = []

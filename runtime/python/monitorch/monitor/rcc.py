@@ -375,6 +375,6 @@ class _same_buffers:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *told: object) -> None:
+    def __exit__(self, *error: object) -> None:
         for buffer, value in self._buffers:
             buffer.copy_(value)

@@ -54,7 +54,7 @@ class SavedTensor:
     module: str
     name: str
     call: int
-    #: How many tensors the process had saved before; None where the file does not tell.
+    #: How many tensors the process had saved before; None where the file does not say it.
     order: int | None
     #: Where the program saved it; "" and 0 where that is not known.
     file: str

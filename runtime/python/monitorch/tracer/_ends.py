@@ -78,7 +78,7 @@ class Root:
         while step.is_last and self._others:
             self._add({})
         if step.is_last and self._missing:
-            raise RankError(self._tell_missing(), self._missing)
+            raise RankError(self._describe_missing(), self._missing)
 
     def keep(self, step: Step) -> None:
         """Keeps the root's own part of a step that does not end."""
@@ -103,7 +103,7 @@ class Root:
         """Notifies the others how it ended, and waits until they know."""
         link = self._link
         limit = min(link.timeout, LINGER if self._failure is not None else GRACE)
-        message = self._tell_missing() if self._missing else ""
+        message = self._describe_missing() if self._missing else ""
         link.leave_at = time.monotonic() + limit
         try:
             if self._failure is not None:
@@ -127,12 +127,12 @@ class Root:
         self._step += 1
         is_whole = link.wait(lambda: link.have_come(self._step, self._others))
         missing = () if is_whole else self._find_missing(self._step)
-        come = [rank for rank in self._others if rank not in missing]
+        present = [rank for rank in self._others if rank not in missing]
         parts = [(link.rank, pending)]
         lost: RankError | None = None
-        notes = link.read_notes(self._step, come)
+        notes = link.read_notes(self._step, present)
         try:
-            parts += zip(come, self._receive(notes))
+            parts += zip(present, self._receive(notes))
         except RankError as error:
             lost = error
         self._merge(parts)
@@ -153,9 +153,9 @@ class Root:
     def _miss(self, missing: tuple[int, ...]) -> None:
         self._missing += missing
         if self._link.leave_at is None:
-            raise self._fail(self._tell_missing(), missing)
+            raise self._fail(self._describe_missing(), missing)
 
-    def _tell_missing(self) -> str:
+    def _describe_missing(self) -> str:
         limit = self._link.timeout
         if self._link.leave_at is not None:
             limit = min(limit, GRACE)

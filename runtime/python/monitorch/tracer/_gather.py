@@ -71,13 +71,13 @@ class Gatherer:
         self.rank = 0  # of this process in the group; known from begin() on
         self.world_size = 1
         self.left: list[Gathered] = []
-        self._told = 0  # what stands in `ranks` where nobody else is
+        self._own_rank = 0  # in `ranks`, where no other rank is
         self._end: Root | Sender | None = None
         self._worker: _Worker | None = None
 
     def begin(self) -> None:
         """The `with` block is entered."""
-        self.rank, self.world_size, self._told = 0, 1, 0
+        self.rank, self.world_size, self._own_rank = 0, 1, 0
         self.left = []
         self._end = self._worker = None
         ranks = find_ranks(self.group)
@@ -85,7 +85,7 @@ class Gatherer:
             return
         self.world_size = len(ranks)
         if len(ranks) < 2:
-            self.rank, self._told = (0, ranks[0]) if ranks else (-1, -1)
+            self.rank, self._own_rank = (0, ranks[0]) if ranks else (-1, -1)
             return
         link = Link(self.group, ranks, self.timeout)
         self.rank = ranks.index(link.rank)
@@ -142,7 +142,7 @@ class Gatherer:
     def _alone(self, pending: Pending) -> list[Gathered]:
         if self.rank < 0 or not pending:
             return []
-        return [{path: (v, i, [self._told] * len(i)) for path, (v, i) in pending.items()}]
+        return [{path: (v, i, [self._own_rank] * len(i)) for path, (v, i) in pending.items()}]
 
 
 class _Worker:

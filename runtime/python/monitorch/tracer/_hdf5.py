@@ -170,13 +170,13 @@ class ResultFile:
                 fill = NO_RANK if role == "ranks" else None
                 self._make(file, key + end, rows.shape, rows.dtype, fill, role)
             elif _role(found) != role or found.maxshape[0] is not None:
-                _tell_once(
+                _warn_once(
                     f"{self.path}: {key + end} was not written by this class for {role}; "
                     f"{name} was not saved"
                 )
                 return False
             elif not self._widen(file, key + end, found, rows, role):
-                _tell_once(f"{self.path}: {key}: a dataset cannot hold both strings and numbers")
+                _warn_once(f"{self.path}: {key}: a dataset cannot hold both strings and numbers")
                 return False
         return True
 
@@ -295,7 +295,7 @@ def _append_rows(dataset: Any, rows: Any, at: int) -> None:
     dataset[place] = rows.astype(object) if rows.dtype.kind == "U" else rows
 
 
-def _tell_once(text: str) -> None:
+def _warn_once(text: str) -> None:
     if text not in _warned:
         _warned.add(text)
         logger.warning("%s", text)

@@ -67,13 +67,13 @@ def make_rows(
     unfit = [i for i, array in enumerate(arrays) if array is None or kinds.choose(array) is None]
     if unfit:
         type_name = type(values[unfit[0]]).__name__
-        _tell_once(
+        _warn_once(
             name, type_name, f"{name}: values of type {type_name} are not numbers and were not stored"
         )
         return None
     is_text = [array.dtype.kind == "U" for array in arrays]
     if any(is_text) and not all(is_text):
-        _tell_once(name, "mixed", f"{name}: a dataset cannot hold both strings and numbers")
+        _warn_once(name, "mixed", f"{name}: a dataset cannot hold both strings and numbers")
         return None
     dtype = find_widest([kinds.choose(array) for array in arrays])
     count = max(array.ndim for array in arrays)
@@ -138,7 +138,7 @@ def _clip(name: str, array: Any, dtype: Any) -> Any:
     low, high = int(array.min()), int(array.max())
     if limits.min <= low and high <= limits.max:
         return array
-    _tell_once(
+    _warn_once(
         name, "clipped", f"{name}: {low if low < limits.min else high} does not fit in {dtype}: set int_dtype",
     )
     return numpy.clip(array, max(low, limits.min), min(high, limits.max))
@@ -156,7 +156,7 @@ def _spread(numbers: list[int], count: int, dtype: Any, fill: int) -> Any:
     return spread
 
 
-def _tell_once(name: str, key: str, text: str) -> None:
+def _warn_once(name: str, key: str, text: str) -> None:
     if (name, key) not in _warned:
         _warned.add((name, key))
         logger.warning("%s", text)

@@ -71,7 +71,7 @@ class _Call:
 
 
 # One wrapper for each kind of function: what it returns is got in its own way, and in its own
-# frame, which is the one that values without a source are told of.
+# frame, to which values without a source belong.
 
 
 def _wrap_function(tracked: Tracked) -> Callable[..., Any]:

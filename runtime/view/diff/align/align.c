@@ -130,7 +130,7 @@ static bool diff_threads_next(struct diff_side sides[2])
            start_alone(sides, 0) || start_alone(sides, 1);
 }
 
-/* Items that wait for their counterparts, which stand elsewhere in the other trace. */
+/* Items that wait for their counterparts, which are elsewhere in the other trace. */
 
 static struct diff_waiting **bucket_of(struct diff_side *side, uint32_t moved)
 {

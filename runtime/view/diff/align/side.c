@@ -203,7 +203,7 @@ turn_hash(const struct diff_module *module, const struct diff_call *call, uint32
                : 0;
 }
 
-/* A loop goes into its next turn. Turns are counted from where it was begun; where that was
+/* The loop begins its next turn. Turns are counted from where it was begun; where that was
  * before the trace's beginning, from the call's. */
 static uint64_t next_turn(const struct diff_module *module,
                           struct diff_call *call,

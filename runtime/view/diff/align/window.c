@@ -116,7 +116,7 @@ static bool diff_common_find(struct diff_common *common,
     return true;
 }
 
-/* Items that stand elsewhere on the other side: tasks and generators that ran in another order,
+/* Items that are elsewhere on the other side: tasks and generators that ran in another order,
  * parts of sets and dictionaries. */
 
 /* How far is looked for items of coroutines where that was in vain too often. */
@@ -295,7 +295,7 @@ static bool find_far_of(struct diff_window *window,
     return true;
 }
 
-/* Pairs items of coroutines and generators before the cut with those that come later on the
+/* Pairs items of coroutines and generators before the cut with later ones of the
  * other side. false: out of memory. */
 static bool diff_moved_find_far(struct diff_window *window,
                                 struct diff_side sides[2],

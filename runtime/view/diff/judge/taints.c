@@ -366,7 +366,7 @@ static bool diff_scope_held(const struct diff_scope *scope, uint64_t origin)
     return origin != 0 && scope->origins[(origin - 1) % DIFF_ORIGINS] == origin;
 }
 
-/* ---- What went into an event, as far as its line and its names tell ---- */
+/* ---- The inputs of an event, as far as its line and its names show them ---- */
 
 void diff_inputs_add(struct diff_inputs *inputs, const struct diff_taint *taint)
 {
@@ -495,7 +495,7 @@ struct diff_inputs diff_inputs_find(struct diff_work *work,
                             diff_scope_name(&work->scope, frame, call, 1, event));
         }
     }
-    /* An address may have been used again: it is asked where no name tells. */
+    /* An address may have been used again: it decides only where no name does. */
     if (event->kind == VALUE_TENSOR && is_known_by_object(event, call) &&
         diff_scope_held(&work->scope, event->tensor.origin)) {
         inputs.differ = true;

@@ -286,7 +286,7 @@ static int compare_links(const void *left, const void *right)
     return a->source < b->source ? -1 : a->source > b->source;
 }
 
-/* Whether the value is one of its sources in another layout: then nothing else went into it. */
+/* Whether the value is one of its sources in another layout: then that is its only input. */
 static bool is_relaid(const struct match_run *run, uint32_t value)
 {
     for (uint32_t k = run->in.first[value]; k < run->in.first[value + 1]; k++) {
@@ -471,7 +471,7 @@ score_of(const struct pairing *pairing, uint32_t a, uint32_t b, uint32_t same)
     return score;
 }
 
-/* The first place in `order` that does not come before figures with that count and largest element. */
+/* The first place in `order` that is not before figures with that count and largest element. */
 static size_t find_place(const struct pairing *pairing, uint64_t count, double largest)
 {
     const struct match_contents *contents = &pairing->contents[0];

@@ -43,7 +43,7 @@ struct match_pins {
     size_t count;
 };
 
-/* Finds the partners of B's contents (1) in A (0), and what of both comes back. `pins` may be NULL. */
+/* Finds the partners of B's contents (1) in A (0), and sets is_back in both. `pins` may be NULL. */
 bool match_contents_pair(struct match_contents contents[2],
                          const struct diff_tolerance *tolerance,
                          const struct match_pins *pins);

@@ -98,7 +98,7 @@ static uint32_t find_replaced(const struct ranking *ranking, uint32_t input)
     return MATCH_NONE;
 }
 
-/* The worst weight that went into the content. */
+/* The weight with the highest score among the inputs of the content; NULL: none. */
 static struct match_suspect *find_weight_above(struct ranking *ranking,
                                                uint32_t content)
 {
@@ -207,7 +207,7 @@ static void blame_alias(struct ranking *ranking, uint32_t input)
     }
 }
 
-/* A value that goes into A's step beside the input, and that B's region does not read; MATCH_NONE: none. */
+/* Another input of A's step, which B's region does not read; MATCH_NONE: none. */
 static uint32_t
 find_beside(const struct ranking *ranking, uint32_t step, uint32_t partner)
 {

@@ -1,4 +1,5 @@
-/* Weights that are not A's, or lie otherwise; and values whose elements come to lie otherwise than A's. */
+/* Weights that A does not have or has in another order; and values whose elements are in another order
+ * than A's from some line on. */
 #include "runtime/view/diff/match/ranking.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ static enum match_order order_of_weight(const struct ranking *ranking, uint32_t 
     return order_of_value(ranking, value);
 }
 
-/* Whether all values that went into the content lie as A's do. */
+/* Whether all inputs of the content have their elements in A's order. */
 static bool are_inputs_in_order(const struct ranking *ranking, uint32_t content)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -241,7 +242,7 @@ struct weights {
     size_t count;
 };
 
-/* The weights that went into the value, or into what went into it. */
+/* The weights among the inputs of the value, and of those down to `depth`. */
 static void collect_weights(const struct match_contents *contents,
                             uint32_t value,
                             unsigned depth,

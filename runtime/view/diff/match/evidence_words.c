@@ -39,7 +39,7 @@ static uint32_t find_setting(const struct match_run *run,
     return 0;
 }
 
-/* Told of the module that a statement calls: the statement that made it. */
+/* Called with the statement that made a module, for each module that a statement calls. */
 typedef void (*setting_found)(void *context,
                               uint32_t module,
                               uint32_t line,
@@ -79,7 +79,7 @@ join_setting(void *context, uint32_t module, uint32_t line, struct slice stateme
     match_words_add(context, statement);
 }
 
-/* Numbers that went into the value. */
+/* Adds the numbers among the inputs of the value. */
 static void
 add_scalars(const struct match_run *run, uint32_t value, struct match_words *words)
 {
@@ -218,7 +218,7 @@ judge_setting(void *context, uint32_t module, uint32_t line, struct slice statem
     }
 }
 
-/* The line of the run's source in which the number stands, where it is in one alone; 0: not so. */
+/* The only line of the module that has the number as a literal; 0: none, or several. */
 static uint32_t find_literal(struct ranking *ranking, uint32_t module, double number)
 {
     struct match_run *run = &ranking->match->runs[1];
@@ -240,7 +240,7 @@ static uint32_t find_literal(struct ranking *ranking, uint32_t module, double nu
     return found;
 }
 
-/* A number that went in by a name: to be named is where it is written. */
+/* Numbers among the inputs of the value, read by a name: the suspect is the line with the literal. */
 static void judge_scalars(struct ranking *ranking, uint32_t value)
 {
     const struct match_run *run = &ranking->match->runs[1];
@@ -347,7 +347,7 @@ void match_collect_words(struct ranking *ranking)
 
 /* ---- operations that A's lines have alone ---- */
 
-/* How many of the values that went into A's content went into B's. */
+/* How many inputs of A's content are partners of inputs of B's. */
 static unsigned count_shared(const struct ranking *ranking, uint32_t a, uint32_t b)
 {
     const struct match_contents *contents = ranking->match->contents;
@@ -389,7 +389,8 @@ blame_nearest(struct ranking *ranking, uint32_t a, const struct match_words *wor
                 MATCH_REASON_MISSING, SCORE_MISSING);
 }
 
-/* A step that A takes on its way, from one of the values that B's region reads: B stops before it. */
+/* Whether A makes the step, which is not its end, from a value that B's region reads: then B stopped
+ * before it, and the lines that made this value are suspects. */
 static bool blame_stop(struct ranking *ranking, uint32_t step)
 {
     const struct match_contents *contents = ranking->match->contents;

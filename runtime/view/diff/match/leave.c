@@ -218,8 +218,8 @@ is_further(const struct search *search, uint32_t a, uint32_t last, uint32_t b)
     return false;
 }
 
-/* B may take several steps to what is one of A's: the last lost content that is made from `b`, and that
- * has the same counterpart. */
+/* The last lost content that is made from `b` and has the same counterpart: several steps of B may be
+ * one of A's. */
 static uint32_t
 find_last_step(struct search *search, uint32_t b, uint32_t a, bool is_strict)
 {
@@ -391,7 +391,7 @@ static bool is_known(const struct match_contents *contents, uint32_t i)
     return contents->items[i].partner != MATCH_NONE || contents->items[i].is_back;
 }
 
-/* Results that differ, and nothing above them does: their own lines, or what few numbers went in. */
+/* Only the results differ: the suspect is the line of B's. */
 static void blame_result(struct match *match)
 {
     struct match_leave *leave = &match->leave;

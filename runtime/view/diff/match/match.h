@@ -60,7 +60,7 @@ struct match_leave {
     struct match_suspect suspects[MATCH_SUSPECTS_MAX]; /* the likeliest first */
     size_t suspect_count;
     bool is_certain;    /* of the first one */
-    uint32_t inputs[4]; /* contents of B that went in, and that A has */
+    uint32_t inputs[4]; /* contents of B: inputs of the region that A has */
     size_t input_count;
 };
 

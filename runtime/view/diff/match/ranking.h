@@ -52,7 +52,7 @@ struct ranking {
     unsigned orders[4]; /* how the weights lie: how many, by enum match_order */
     unsigned line_count;
     bool
-        has_unproved; /* a weight went in that may lie otherwise than A's, or is none of A's */
+        has_unproved; /* a weight of the region is none of A's, or may be in another order */
 };
 
 /* ---- suspects.c ---- */

@@ -183,7 +183,7 @@ static int compare_values(const void *left, const void *right, void *context)
     return order != 0 ? order : a < b ? -1 : a > b;
 }
 
-/* The first place whose value does not come before that count and mean. */
+/* The first place whose value is not before that count and mean. */
 static size_t
 find_place(const struct results *results, unsigned side, uint64_t count, double mean)
 {

@@ -175,7 +175,7 @@ static bool links_allocate(struct match_links *links, size_t link_count, size_t 
     return links->first != NULL && links->items != NULL;
 }
 
-/* Counts become places; then each link takes the last free one of its key. */
+/* A counting sort: counts become places; then each link fills the last free place of its key. */
 static void links_fill(struct match_links *links,
                        const struct match_link *pairs,
                        size_t link_count,

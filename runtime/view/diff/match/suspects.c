@@ -1,6 +1,6 @@
 /* Which line, or which weight, made B leave A. The region holds the contents between what both have and
- * the first that differs; each line that made one is a suspect, and so is each weight that went in. What
- * speaks for each is added up; docs/internals/diff.md has the table. */
+ * the first that differs; each line that made one is a suspect, and so is each weight that it used.
+ * The evidence for each is added up; docs/internals/diff.md has the table. */
 #include "runtime/base/hash/hash.h"
 #include "runtime/view/diff/match/ranking.h"
 
@@ -246,8 +246,8 @@ static double sure_score(const struct match_suspect *suspect)
     return score;
 }
 
-/* Whether more speaks for the suspect than that its line made a value which A does not have: what looks like
- * one step of both may be two, with the mistake in the next one. */
+/* Whether there is more evidence than that the line made a value which A does not have: A's step may be
+ * two steps of B, with the mistake in the next one. */
 static bool is_strong(const struct match_suspect *suspect)
 {
     unsigned reasons = MATCH_REASON_NUMBER | MATCH_REASON_ORDER | MATCH_REASON_UNKNOWN |

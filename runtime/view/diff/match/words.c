@@ -47,7 +47,7 @@ static void set(struct match_words *words, unsigned bit)
     words->operations[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The bit of the operation's first name; those of operators come before. 0: it is none. */
+/* The bit of the operation's first name, behind those of the operators. 0: it is none. */
 static unsigned find_bit(struct slice name)
 {
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
@@ -111,7 +111,7 @@ static bool is_name_byte(char byte)
 struct lexer {
     struct slice text;
     size_t at;
-    bool is_operand; /* a value stands before: a minus is a difference */
+    bool is_operand; /* the last word was a value: a minus is a difference */
 };
 
 static char byte_at(const struct lexer *lexer, size_t ahead)

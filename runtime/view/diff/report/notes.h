@@ -48,7 +48,7 @@ struct diff_rows {
     struct diff_row *rows; /* owned */
     size_t capacity;
     uint32_t count;
-    uint64_t shown;          /* differences that the rows stand for */
+    uint64_t shown;          /* differences that the rows count */
     uint64_t total;          /* differences, with those that there is no room for */
     struct number_map index; /* what a row is, as a hash -> its place */
 };

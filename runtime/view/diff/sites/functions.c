@@ -80,7 +80,8 @@ static bool are_same_lines(const struct diff_faces *faces,
     return is_same;
 }
 
-/* `if a: x else: y` that became `if not a: y else: x`: its lines are where they went. */
+/* `if a: x else: y` that became `if not a: y else: x`: pairs the lines of
+ * each arm with those of the other `if`'s other arm. */
 static void
 pair_turned(const struct diff_faces *faces, uint32_t *partners, uint32_t head)
 {
@@ -107,8 +108,8 @@ pair_turned(const struct diff_faces *faces, uint32_t *partners, uint32_t head)
     }
 }
 
-/* functions.c: where the arms of an `if` were turned round, `partners` (of A's faces) becomes
- * such that its lines are where they went. */
+/* functions.c: where the arms of an `if` were turned round, `partners` (of A's faces) pairs the
+ * lines of each arm with those of the other arm. */
 static void diff_turned_pair(const struct diff_faces *faces, uint32_t *partners)
 {
     for (uint32_t i = 0; faces->has_text && i < faces->counts[0]; i++) {
@@ -123,13 +124,13 @@ static void diff_turned_pair(const struct diff_faces *faces, uint32_t *partners)
 
 static void diff_locals_release(struct diff_locals *locals);
 
-/* So many of a line's names are told apart; so far is looked for a line's counterpart. */
+/* So many names of a line are distinguished; a line's counterpart is sought so many lines ahead. */
 #define LINE_NAME_MAX 32
 #define AHEAD_MAX     64
 /* So many names of a function are found to be others. */
 #define RENAMED_MAX 256
 
-/* What stands for the n-th name of a line: no line has these bytes. */
+/* Replaces the n-th name of a line: no line has these bytes. */
 #define NAME_MARK '\x01'
 
 struct diff_local {
@@ -237,7 +238,7 @@ static bool is_name_byte(char byte)
            (unsigned char)byte >= 0x80;
 }
 
-/* The next name of a line from `*at` on, that is no attribute; what stands before it is added to
+/* The next name of a line from `*at` on, that is no attribute; the text before it is added to
  * the line that is made. Empty: there is none. */
 static struct slice next_name(struct buffer *made, struct slice line, size_t *at)
 {
@@ -350,7 +351,7 @@ static bool add_local(struct diff_locals *locals, const struct diff_local *local
     return true;
 }
 
-/* Takes in which names of the one site are which of the other. */
+/* Adds the pairs of names that the two sites have at the same places. */
 static bool add_names(struct diff_locals *locals, uint32_t a, uint32_t b)
 {
     const struct site *sites[2] = {site_of(locals, 0, a), site_of(locals, 1, b)};
@@ -432,7 +433,7 @@ static void give_keys(struct diff_locals *locals)
     }
 }
 
-/* Looks through the faces that `partners` leaves without one. Where a name has become another one,
+/* Visits the faces that `partners` leaves without one. Where a name has become another one,
  * the sites of B's function have the keys of A's names from now on, and its faces their texts.
  * false: out of memory. */
 static bool diff_locals_rename(struct diff_locals *locals,

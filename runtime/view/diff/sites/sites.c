@@ -56,7 +56,7 @@ find_keys(struct diff_module *module, struct diff_sites *sites, unsigned side)
     }
 }
 
-/* A loop's body ends where a statement of the function stands no further to the right. */
+/* A loop's body ends at the first statement of the function that is indented no more than its head. */
 static void find_loops(struct diff_module *module, uint32_t *innermost)
 {
     const struct site_table *table = &module->module->table;
@@ -73,7 +73,7 @@ static void find_loops(struct diff_module *module, uint32_t *innermost)
             loop = module->sites[loop].around;
         }
         innermost[site->function] = loop;
-        /* What stands in a loop's header belongs to no turn of it. */
+        /* A site in a loop's header belongs to no turn of it. */
         while (loop != DIFF_NONE && site->line == table->sites[loop].line) {
             loop = module->sites[loop].around;
         }
@@ -103,8 +103,8 @@ static uint32_t count_lines(const struct site_table *table, struct slice source)
 }
 
 /* Calls are made from lines that may have no site: those between a loop's head and the last
- * site in its body are in it. Loops stand in the order of their lines, so inner ones come
- * later. */
+ * site in its body are in it. Loops are in the order of their lines: inner ones
+ * follow outer ones. */
 static void find_line_loops(struct diff_module *module)
 {
     const struct site_table *table = &module->module->table;
@@ -231,7 +231,7 @@ static bool pair_texts(struct diff_module *const modules[2],
     return true;
 }
 
-/* The lines of sites that are the same; where a line has several, the first ones tell. */
+/* The lines of sites that are the same; where a line has several, the first ones decide. */
 static void pair_site_lines(struct diff_module *const modules[2])
 {
     const struct site_table *a = &modules[0]->module->table;
@@ -312,7 +312,7 @@ static void diff_loops_pair(struct diff_sites *sites, uint32_t number)
     }
 }
 
-/* Which functions of two programs are the same: by name, else by what stands in them. */
+/* Which functions of two programs are the same: by name, else by their lines. */
 
 /* So many pairs of functions that have no partner by name are compared. */
 #define LIKE_MAX 2500
@@ -395,7 +395,7 @@ static bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules
     return is_done;
 }
 
-/* What stands behind the last dot. */
+/* The part behind the last dot. */
 static struct slice last_name(struct slice name)
 {
     size_t start = name.size;

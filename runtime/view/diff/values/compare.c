@@ -103,9 +103,9 @@ static struct dtype_value sample_at(const struct log_event_view *event, uint64_t
     return dtype_read(dtype, (const char *)event->sample + index * dtype_size(dtype));
 }
 
-/* What an element may be off by comes of the largest numbers of its array. Of these count those
- * that are not the same in both, as far as was recorded: so what a mask has put in does not hide
- * the others. */
+/* The bound of an element's error grows with the largest numbers of its array. Only those that differ
+ * between the two count, as far as was recorded: so the fill value of a mask does not hide the
+ * others. */
 static double sample_scale(const struct log_event_view *a,
                            const struct log_event_view *b)
 {

@@ -120,7 +120,7 @@ static void figures_prepare(struct figures *figures,
     if (!node->has_statistics || statistics_finite_count(&node->statistics) == 0) {
         return;
     }
-    /* A single value is told by the table already. */
+    /* A single value is in the table already. */
     if (node->statistics.count < 2 && !is_folded) {
         return;
     }

@@ -38,7 +38,7 @@ static void find_range(struct chart_facts *facts,
     }
 }
 
-/* Whether logarithms tell more: else a line would lie on the axis, or much of all. */
+/* Whether a logarithmic scale shows more: else a line would lie on the axis, or much of all. */
 static bool is_far_apart(const struct chart_facts *facts,
                          const struct chart_line *lines,
                          size_t count)
@@ -179,7 +179,7 @@ static void add_point(struct drawer *drawer, struct picture_point point)
     sheet_point(drawer->plot->sheet, point.x, point.y);
 }
 
-/* low and high in the order in which they came. */
+/* low and high in the order of their x. */
 static void end_column(struct drawer *drawer)
 {
     bool is_low_first = drawer->low.x <= drawer->high.x;
@@ -204,7 +204,7 @@ static void add_value(struct drawer *drawer, struct picture_point point)
         drawer->left = point.x;
         drawer->first = drawer->low = drawer->high = point;
     }
-    if (point.y > drawer->low.y) { /* y goes down */
+    if (point.y > drawer->low.y) { /* y grows downwards */
         drawer->low = point;
     }
     if (point.y < drawer->high.y) {
@@ -471,8 +471,7 @@ static void draw_row(const struct chart_legend *legend,
                legend->labels[i]);
 }
 
-/* What the names have in common is left out. `height` is what there is for it, `width` at most
- * what it may take. */
+/* What the names have in common is left out. The rows share `height`. */
 static void chart_legend_draw(const struct chart_legend *legend,
                               struct sheet *sheet,
                               size_t count,

@@ -92,15 +92,22 @@ static void add_visit(const struct why *why, uint32_t node, struct buffer *text)
     }
 }
 
-static void add_inputs(const struct why *why,
-                       const struct why_producer *producer,
-                       struct buffer *text)
+static void add_shown_inputs(const struct why *why,
+                             const struct why_producer *producer,
+                             struct buffer *text)
 {
     for (uint32_t i = 0; i < producer->input_count && i < WHY_INPUTS_SHOWN; i++) {
         verdict_label_add(text, i == 0 ? "from" : "", why->ask.has_color);
         add_value(why, producer->inputs[i], text);
         buffer_add_byte(text, '\n');
     }
+}
+
+static void add_inputs(const struct why *why,
+                       const struct why_producer *producer,
+                       struct buffer *text)
+{
+    add_shown_inputs(why, producer, text);
     if (producer->input_count > WHY_INPUTS_SHOWN) {
         verdict_label_add(text, "", why->ask.has_color);
         buffer_add(text, SLICE("and more, "));
@@ -139,11 +146,7 @@ static void add_backward(const struct why *why,
         verdict_label_add(text, "forward", why->ask.has_color);
         add_value(why, producer->node, text);
         buffer_add_byte(text, '\n');
-        for (uint32_t i = 0; i < producer->input_count && i < WHY_INPUTS_SHOWN; i++) {
-            verdict_label_add(text, i == 0 ? "from" : "", why->ask.has_color);
-            add_value(why, producer->inputs[i], text);
-            buffer_add_byte(text, '\n');
-        }
+        add_shown_inputs(why, producer, text);
     }
     if (backward->line != 0) {
         verdict_label_add(text, "called", why->ask.has_color);

@@ -104,7 +104,7 @@ struct cairo_text {
 #define MONO_FAMILY "DejaVu Sans Mono,Menlo,Noto Sans Mono,monospace"
 /* Of a text of letters that every font has; longer ones go the way of all others. */
 #define ASCII_SIZE 256
-/* Letters stand as wide as text_width.h has them: nothing is joined or moved together. */
+/* Letters keep the widths of text_width.h: no ligatures, no kerning. */
 #define FONT_FEATURES "liga=0, clig=0, kern=0"
 /* What is wider by less than that has no other widths than those that are built in. */
 #define ROUNDING 1.005
@@ -228,8 +228,8 @@ static struct slice drawable(struct slice text)
     return text;
 }
 
-/* Goes to the left end of the baseline, for a text that takes `width` by itself. Gives back by
- * how much it has to be made narrower. */
+/* Moves to the left end of the baseline, for a text that is `width` wide by itself. Returns the
+ * factor by which it has to be made narrower. */
 static double
 place(const struct cairo_text *text, const struct picture_item *item, double width)
 {
@@ -255,7 +255,7 @@ static void set_font(struct cairo_text *text, enum picture_face face, double siz
     text->face = face;
 }
 
-/* Fills the path. This way takes half the time, and of small letters nobody sees the difference. */
+/* Fills the path, in half the time of the best quality; in small letters the difference is not seen. */
 static void fill_letters(struct cairo_text *text)
 {
     text->library->cairo_set_antialias(text->context, CAIRO_ANTIALIAS_FAST);
@@ -320,7 +320,7 @@ static bool set_plain_font(struct cairo_text *text, enum picture_face face, doub
                                                           size * PANGO_SCALE);
         text->loaded[face] = library->pango_context_load_font(
             library->pango_layout_get_context(text->layout), text->fonts[face]);
-        text->size = 0; /* the layout has to be told again */
+        text->size = 0; /* the layout has to be set again */
     }
     if (text->loaded[face] == NULL) {
         return false;
@@ -384,7 +384,7 @@ draw_ascii(struct cairo_text *text, const struct picture_item *item, struct slic
         !set_plain_font(text, item->face, item->size)) {
         return false;
     }
-    /* Where the blank behind it stands tells how wide the text is. */
+    /* The place of the blank behind it is the width of the text. */
     memcpy(spaced, shown.bytes, shown.size);
     spaced[size] = ' ';
     if (library->cairo_scaled_font_text_to_glyphs(
