@@ -75,15 +75,15 @@ static bool add_edges(const char *path, struct buffer *text, struct error *error
     trace = traces.traces;
     is_done = sql_trace_need_edges(&traces, trace);
     *error = traces.error;
-    for (size_t i = 0; is_done && i < trace->edges.count; i++) {
-        const struct sql_edge *edge = &trace->edges.edges[i];
+    for (size_t i = 0; is_done && i < trace->edges.graph.edge_count; i++) {
+        struct sql_edge edge = sql_edges_get(&trace->edges, i);
 
         buffer_add(text, SLICE("{\"record\":\"edge\",\"source\":"));
-        buffer_add_number(text, edge->source);
+        buffer_add_number(text, edge.source);
         buffer_add(text, SLICE(",\"target\":"));
-        buffer_add_number(text, edge->target);
+        buffer_add_number(text, edge.target);
         buffer_add_format(text, ",\"kind\":\"%s\",\"certain\":%d}\n",
-                          sql_edge_kind_text(edge->kind), edge->is_certain);
+                          sql_edge_kind_text(edge.kind), edge.is_certain);
     }
     sql_traces_release(&traces);
     return is_done && !text->has_failed;

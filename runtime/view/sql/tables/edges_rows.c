@@ -27,12 +27,13 @@ static const struct column_rule columns[COLUMN_COUNT] = {
 
 static uint64_t guess(const struct sql_trace *trace)
 {
-    return trace->edges.is_known ? trace->edges.count : sql_trace_guess_events(trace);
+    return trace->edges.is_known ? trace->edges.graph.edge_count
+                                 : sql_trace_guess_events(trace);
 }
 
 static size_t count(const struct sql_trace *trace)
 {
-    return trace->edges.count;
+    return trace->edges.graph.edge_count;
 }
 
 static void
@@ -58,16 +59,16 @@ static void get(struct sql_trace *trace,
                 struct buffer *scratch,
                 struct column_value *value)
 {
-    const struct sql_edge *edge = &trace->edges.edges[row];
+    struct sql_edge edge = sql_edges_get(&trace->edges, row);
 
     (void)scratch;
     if (column == COLUMN_KIND) {
-        sql_value_set_text(value, slice_of(sql_edge_kind_text(edge->kind)));
+        sql_value_set_text(value, slice_of(sql_edge_kind_text(edge.kind)));
     } else if (column == COLUMN_CERTAIN) {
-        sql_value_set_number(value, edge->is_certain);
+        sql_value_set_number(value, edge.is_certain);
     } else {
         sql_value_set_number(value,
-                             column == COLUMN_SOURCE ? edge->source : edge->target);
+                             column == COLUMN_SOURCE ? edge.source : edge.target);
     }
 }
 

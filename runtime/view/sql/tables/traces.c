@@ -4,79 +4,81 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- Which event's value went into which other one's ---- */
 
 static void sql_edges_release(struct sql_edges *edges)
 {
-    memory_free(edges->edges);
+    graph_release(&edges->graph);
+    memory_free(edges->targets);
     memory_free(edges->by_source);
-    *edges = (struct sql_edges){.edges = NULL};
+    *edges = (struct sql_edges){.targets = NULL};
 }
 
-const char *sql_edge_kind_text(enum flow_edge_kind kind)
+const char *sql_edge_kind_text(enum graph_kind kind)
 {
     static const char *const texts[] = {
-        [FLOW_EDGE_VALUE] = "value", [FLOW_EDGE_SAME] = "same",
-        [FLOW_EDGE_WRITE] = "write", [FLOW_EDGE_ALIAS] = "alias",
-        [FLOW_EDGE_FORM] = "shape",
+        [GRAPH_VALUE] = "value", [GRAPH_SAME] = "same",   [GRAPH_WRITE] = "write",
+        [GRAPH_ALIAS] = "alias", [GRAPH_SHAPE] = "shape",
     };
 
     return texts[kind];
 }
 
+struct sql_edge sql_edges_get(const struct sql_edges *edges, size_t place)
+{
+    const struct graph *graph = &edges->graph;
+    const struct graph_edge *edge = &graph->edges[place];
+
+    assert(place < graph->edge_count);
+    return (struct sql_edge){
+        .source = graph->events[edge->source],
+        .target = graph->events[edges->targets[place]],
+        .kind = (enum graph_kind)edge->kind,
+        .is_certain = !edge->is_unsure,
+    };
+}
+
 /* ---- order ---- */
 
-static int compare_numbers(uint64_t a, uint64_t b)
+/* Counts the edges of each source, so that each finds its place: those of one source stay in the
+ * order of their targets. `ends` has a place for each node, and one more. */
+static void order_by_source(struct sql_edges *edges, uint32_t *ends)
 {
-    return a < b ? -1 : a > b;
+    const struct graph *graph = &edges->graph;
+
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        ends[graph->edges[i].source + 1]++;
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        ends[i + 1] += ends[i];
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        edges->by_source[ends[graph->edges[i].source]++] = i;
+    }
 }
 
-static int compare_edges(const void *left, const void *right)
+static bool order_edges(struct sql_edges *edges)
 {
-    const struct sql_edge *a = left;
-    const struct sql_edge *b = right;
-    int order = compare_numbers(a->target, b->target);
+    const struct graph *graph = &edges->graph;
+    uint32_t *ends =
+        memory_allocate_zeroed((size_t)graph->node_count + 1, sizeof *ends);
 
-    order = order != 0 ? order : compare_numbers(a->source, b->source);
-    return order != 0 ? order : compare_numbers(a->kind, b->kind);
-}
-
-static int compare_by_source(const void *left, const void *right, void *context)
-{
-    const struct sql_edge *edges = context;
-    uint32_t a = *(const uint32_t *)left;
-    uint32_t b = *(const uint32_t *)right;
-    int order = compare_numbers(edges[a].source, edges[b].source);
-
-    return order != 0 ? order : compare_numbers(a, b);
-}
-
-static bool copy_edges(struct sql_edges *edges, const struct flow_graph *graph)
-{
-    edges->edges = memory_allocate(graph->edge_count, sizeof *edges->edges);
+    edges->targets = memory_allocate(graph->edge_count, sizeof *edges->targets);
     edges->by_source = memory_allocate(graph->edge_count, sizeof *edges->by_source);
-    if (edges->edges == NULL || edges->by_source == NULL) {
+    if (ends == NULL || edges->targets == NULL || edges->by_source == NULL) {
+        memory_free(ends);
         return false;
     }
-    edges->count = graph->edge_count;
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        const struct flow_edge *edge = &graph->edges[i];
-
-        edges->edges[i] = (struct sql_edge){
-            .source = graph->nodes[edge->source].event,
-            .target = graph->nodes[edge->target].event,
-            .kind = edge->kind,
-            .is_certain = !edge->is_unsure,
-        };
-        edges->by_source[i] = i;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        for (uint32_t k = graph->first_edges[i]; k < graph->first_edges[i + 1]; k++) {
+            edges->targets[k] = i;
+        }
     }
-    if (edges->count > 1) {
-        qsort(edges->edges, edges->count, sizeof *edges->edges, compare_edges);
-        qsort_r(edges->by_source, edges->count, sizeof *edges->by_source,
-                compare_by_source, edges->edges);
-    }
+    order_by_source(edges, ends);
+    memory_free(ends);
     return true;
 }
 
@@ -97,24 +99,17 @@ static bool sql_edges_read(struct sql_edges *edges,
                            atomic_bool *is_interrupted,
                            struct error *error)
 {
-    struct flow_options options = {
-        .fold = FLOW_FOLD_NONE,
-        .has_scalars = true,
+    struct graph_options options = {
         .progress = go_on,
         .progress_context = is_interrupted,
     };
-    struct flow_graph graph;
-    bool is_built;
+    bool is_built = graph_build(&edges->graph, reader, sources, &options, error);
 
-    flow_graph_init(&graph);
-    is_built = flow_graph_build(&graph, reader, sources, &options, error);
-    if (is_built && !copy_edges(edges, &graph)) {
-        error_set_memory(error);
-        is_built = false;
+    if (is_built && !order_edges(edges)) {
+        is_built = error_set_memory(error);
     } else if (!is_built && atomic_load(is_interrupted)) {
         *error = ERROR_INIT;
     }
-    flow_graph_release(&graph);
     if (!is_built) {
         sql_edges_release(edges);
     }
@@ -124,18 +119,16 @@ static bool sql_edges_read(struct sql_edges *edges,
 
 /* ---- lookups ---- */
 
-static bool is_target_before(const void *list, size_t place, uint64_t target)
+static bool is_target_before(const void *edges, size_t place, uint64_t target)
 {
-    const struct sql_edges *edges = list;
-
-    return edges->edges[place].target < target;
+    return sql_edges_get(edges, place).target < target;
 }
 
 static bool is_source_before(const void *list, size_t place, uint64_t source)
 {
     const struct sql_edges *edges = list;
 
-    return edges->edges[edges->by_source[place]].source < source;
+    return sql_edges_get(edges, edges->by_source[place]).source < source;
 }
 
 static void find_range(const struct sql_edges *edges,
@@ -144,9 +137,10 @@ static void find_range(const struct sql_edges *edges,
                        size_t *first,
                        size_t *end)
 {
-    *first = sorted_place(edges, edges->count, is_before, key);
-    *end = key == UINT64_MAX ? edges->count
-                             : sorted_place(edges, edges->count, is_before, key + 1);
+    size_t count = edges->graph.edge_count;
+
+    *first = sorted_place(edges, count, is_before, key);
+    *end = key == UINT64_MAX ? count : sorted_place(edges, count, is_before, key + 1);
 }
 
 void sql_edges_find_target(const struct sql_edges *edges,

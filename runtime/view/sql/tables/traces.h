@@ -7,7 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
-#include "runtime/view/flow/flow.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/walk/source_lines.h"
 
 #include <stdatomic.h>
@@ -15,23 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sql_edge {
-    uint64_t source; /* numbers of events */
-    uint64_t target;
-    enum flow_edge_kind kind;
-    bool is_certain;
-};
-
 struct sql_edges {
     bool is_known;
-    struct sql_edge *edges; /* owned; ordered by target, then source */
-    size_t count;
+    struct graph graph;  /* owned */
+    uint32_t *targets;   /* owned: by edge, the node that it leads to */
     uint32_t *by_source; /* owned; indices of edges in the order of their sources */
 };
 
-const char *sql_edge_kind_text(enum flow_edge_kind kind);
+/* An edge as a row has it. */
+struct sql_edge {
+    uint64_t source; /* numbers of events */
+    uint64_t target;
+    enum graph_kind kind;
+    bool is_certain;
+};
+struct sql_edge sql_edges_get(const struct sql_edges *edges, size_t edge);
+const char *sql_edge_kind_text(enum graph_kind kind);
 
-/* From `*first` up to `*end` of edges, or of by_source. */
+/* From `*first` up to `*end` of the graph's edges, or of by_source. */
 void sql_edges_find_target(const struct sql_edges *edges,
                            uint64_t target,
                            size_t *first,
