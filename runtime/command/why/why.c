@@ -11,7 +11,6 @@
 #include "runtime/command/subcommand.h"
 #include "runtime/command/why/options.h"
 #include "runtime/view/walk/trace_list.h"
-#include "runtime/view/why/report/picture.h"
 #include "runtime/view/words/fold.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "runtime/python/record/stop.h"
 
 #include "runtime/site/statement_text.h"
-#include "runtime/view/why/reason/infinity_text.h"
+#include "runtime/view/why/reason/expression.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/site/statement_text.h"
 #include "runtime/view/list/tree_log.h"
-#include "runtime/view/why/reason/infinity_text.h"
+#include "runtime/view/why/reason/expression.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/value_text.h"
 

@@ -2,7 +2,7 @@
 #include "runtime/view/page/trace.h"
 
 #include "runtime/base/arena.h"
-#include "runtime/view/why/report/picture.h"
+#include "runtime/view/why/why.h"
 
 #include <stdio.h>
 

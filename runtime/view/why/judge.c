@@ -3,7 +3,7 @@
 
 #include "runtime/array/uninitialised.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/why/reason/infinity_text.h"
+#include "runtime/view/why/reason/expression.h"
 
 #include <assert.h>
 

@@ -1,9 +1,766 @@
-/* Where a NaN, an infinity or any value comes from: the order of the finding. */
+/* Where a NaN, an infinity or any value comes from: the stages of the search, the event that is asked
+ * about, and the walk back over the graph. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/nearest_name.h"
+#include "runtime/view/words/paint.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* Which event is asked about. */
+
+/* What stands in `FILE:LINE:NAME`, or an event's number. */
+struct wanted {
+    bool is_number;
+    uint64_t number;
+    uint32_t line;     /* 0: any */
+    struct slice file; /* a glob; "": any */
+    struct slice name; /* a glob; "": any */
+};
+
+static bool read_number(struct slice text, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.bytes[i] < '0' || text.bytes[i] > '9' ||
+            *number > (UINT64_MAX - 9) / 10) {
+            return false;
+        }
+        *number = *number * 10 + (uint64_t)(text.bytes[i] - '0');
+    }
+    return text.size > 0;
+}
+
+bool why_read_start(struct slice event, uint64_t *first)
+{
+    return event.size > 2 && slice_starts(event, SLICE("#")) &&
+           event.bytes[event.size - 1] == '+' &&
+           read_number(slice_part(event, 1, event.size - 1), first);
+}
+
+/* Looks for `:LINE` at the text's end, or before a `:NAME` there. */
+static bool read_place(struct slice text, struct wanted *wanted)
+{
+    for (size_t colon = 1; colon < text.size; colon++) {
+        size_t end;
+        uint64_t line;
+
+        if (text.bytes[colon] != ':') {
+            continue;
+        }
+        end = slice_find(text, SLICE(":"), colon + 1);
+        if (read_number(slice_part(text, colon + 1, end), &line) && line > 0 &&
+            line <= UINT32_MAX) {
+            wanted->file = slice_part(text, 0, colon);
+            wanted->line = (uint32_t)line;
+            wanted->name =
+                end < text.size ? slice_part(text, end + 1, text.size) : SLICE("");
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct wanted read_wanted(struct slice text)
+{
+    struct wanted wanted = {.file = SLICE(""), .name = SLICE("")};
+    struct slice digits = slice_starts(text, SLICE("#")) && text.size > 1
+                              ? slice_part(text, 1, text.size)
+                              : text;
+
+    if (read_number(digits, &wanted.number)) {
+        wanted.is_number = true;
+    } else if (!read_place(text, &wanted)) {
+        wanted.name = text;
+    }
+    return wanted;
+}
+
+/* `b` for `out['b']` too: the name alone, where no path was asked for. */
+static bool name_fits(struct slice name, struct slice glob)
+{
+    size_t end = slice_find(name, SLICE("["), 0);
+
+    return slice_match(name, glob) ||
+           (end < name.size && slice_match(slice_part(name, 0, end), glob));
+}
+
+static bool fits(const struct why *why, const struct wanted *wanted, uint32_t index)
+{
+    const struct flow_node *node = &why->graph.nodes[index];
+    const struct why_fact *fact = &why->facts[index];
+
+    if (wanted->is_number) {
+        return node->event == wanted->number;
+    }
+    return (wanted->line == 0 || node->line == wanted->line) &&
+           (wanted->file.size == 0 || slice_match(node->file, wanted->file) ||
+            slice_match(slice_last_part(node->file, '/'),
+                        slice_last_part(wanted->file, '/'))) &&
+           (wanted->name.size == 0 || name_fits(node->name, wanted->name)) &&
+           (why->ask.call == 0 || fact->call == why->ask.call) &&
+           (!why->ask.has_iteration || fact->visit == why->ask.iteration);
+}
+
+static int shown_size(struct slice text)
+{
+    return (int)(text.size < 300 ? text.size : 300);
+}
+
+static bool refuse_number(struct why *why, uint64_t number, struct error *error)
+{
+    struct log_item item;
+
+    log_reader_go_to_event(why->reader, number);
+    while (log_reader_next(why->reader, &item)) {
+        if (item.kind != LOG_EVENT) {
+            continue;
+        }
+        if (item.event.number == number) {
+            error_set(error, ERROR_USAGE,
+                      "event #%llu is no value that something is made from, but %s at "
+                      "%.*s:%lu",
+                      (unsigned long long)number,
+                      item.event.kind == VALUE_NOTHING
+                          ? site_kind_text(item.event.site->kind)
+                          : value_kind_text(item.event.kind),
+                      shown_size(item.event.module->table.path),
+                      item.event.module->table.path.bytes,
+                      (unsigned long)item.event.site->line);
+            return false;
+        }
+        break;
+    }
+    error_set(error, ERROR_USAGE,
+              "there is no event #%llu: the trace has %llu, from #%llu on",
+              (unsigned long long)number, (unsigned long long)why->event_count,
+              (unsigned long long)why->first_event);
+    return false;
+}
+
+/* Of a line, what it made and not what it read, as long as there is such a value. */
+static bool is_better(const struct why *why, uint32_t last, uint32_t node)
+{
+    return last == FLOW_NONE || !why->facts[node].is_read || why->facts[last].is_read;
+}
+
+static bool has_file(const struct why *why, struct slice glob)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+        struct slice path = log_reader_module(why->reader, i)->table.path;
+
+        if (slice_match(path, glob) ||
+            slice_match(slice_last_part(path, '/'), slice_last_part(glob, '/'))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_nearest_name(struct nearest *nearest, const struct site_table *table)
+{
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        for (uint32_t k = 0; k < table->sites[i].write_count; k++) {
+            nearest_add(nearest, table->sites[i].writes[k].name);
+        }
+    }
+}
+
+/* The files or names of the trace that are nearest to what no value fits. */
+static void
+add_nearest(const struct why *why, const struct wanted *wanted, struct buffer *text)
+{
+    bool is_file = wanted->file.size > 0 && !has_file(why, wanted->file);
+    struct nearest nearest;
+
+    nearest_init(&nearest, is_file ? slice_last_part(wanted->file, '/') : wanted->name);
+    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+        const struct site_table *table = &log_reader_module(why->reader, i)->table;
+
+        if (is_file) {
+            nearest_add(&nearest, slice_last_part(table->path, '/'));
+        } else if (wanted->name.size > 0) {
+            add_nearest_name(&nearest, table);
+        }
+    }
+    nearest_write(&nearest, text);
+}
+
+static bool
+refuse_words(const struct why *why, const struct wanted *wanted, struct error *error)
+{
+    struct slice event = why->ask.event;
+    struct buffer hint = BUFFER_INIT;
+
+    if (why->ask.call == 0 && !why->ask.has_iteration) {
+        add_nearest(why, wanted, &hint);
+    }
+    if (hint.size == 0) {
+        buffer_add(&hint,
+                   SLICE("; to list the values: monitorch show; EVENT is '#NUMBER', "
+                         "FILE:LINE, FILE:LINE:NAME or a NAME such as 'self.*'"));
+    }
+    error_set(
+        error, ERROR_USAGE, "no value fits %.*s%s%.*s", shown_size(event), event.bytes,
+        why->ask.call != 0 || why->ask.has_iteration ? " in that call and iteration"
+                                                     : "",
+        (int)hint.size, hint.bytes == NULL ? "" : hint.bytes);
+    buffer_release(&hint);
+    return false;
+}
+
+static bool choose_asked(struct why *why, struct error *error)
+{
+    struct wanted wanted = read_wanted(why->ask.event);
+    uint32_t last = FLOW_NONE;
+
+    why->target = FLOW_NONE;
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        if (!fits(why, &wanted, i)) {
+            continue;
+        }
+        why->match_count++;
+        last = is_better(why, last, i) ? i : last;
+        if (why->facts[i].holds != 0 &&
+            (why->target == FLOW_NONE ||
+             (why->facts[why->target].is_read && !why->facts[i].is_read))) {
+            why->target = i;
+        }
+    }
+    if (why->target == FLOW_NONE) {
+        why->target = last;
+    }
+    if (why->target == FLOW_NONE && wanted.is_number) {
+        return refuse_number(why, wanted.number, error);
+    }
+    if (why->target == FLOW_NONE) {
+        return refuse_words(why, &wanted, error);
+    }
+    return true;
+}
+
+/* Whether the infinity stands in the statement by its name: asked once for each site. */
+static bool
+is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
+{
+    const struct why_fact *fact = &why->facts[node];
+    uint64_t key = number_map_key(fact->module, fact->site);
+    uint32_t known = number_map_get(&why->written, key);
+    struct why_producer producer;
+
+    if (known == NUMBER_MAP_NONE) {
+        why_judge(why, node, fact->made, &producer);
+        known = producer.is_soft;
+        if (!number_map_put(&why->written, key, known)) {
+            *has_failed = true;
+            return why_out_of_memory(error);
+        }
+    }
+    return known != 0;
+}
+
+/* Asked once for each site. */
+static enum why_absorbed why_absorbs(struct why *why, uint32_t node)
+{
+    struct why_fact *fact = &why->facts[node];
+    uint64_t key = number_map_key(fact->module, fact->site);
+    uint32_t known = number_map_get(&why->absorbing, key);
+    struct why_producer producer;
+
+    if (why->graph.nodes[node].kind != VALUE_TENSOR || fact->made != 0 ||
+        (fact->holds & WHY_INF) == 0 || fact->is_read ||
+        (why->graph.nodes[node].flags & FLOW_NODE_ARGUMENT) != 0) {
+        return WHY_ABSORBS_NOT;
+    }
+    if (known == NUMBER_MAP_NONE) {
+        fact->is_absorbed = true;
+        why_judge(why, node, fact->holds & WHY_INF, &producer);
+        known = producer.how != WHY_MADE || !producer.has_reason ? WHY_ABSORBS_NOT
+                : producer.is_certain                            ? WHY_ABSORBS_MAKES
+                                                                 : WHY_ABSORBS_PASSES;
+        fact->is_absorbed = false;
+        why->arena.has_failed |= !number_map_put(&why->absorbing, key, known);
+    }
+    return (enum why_absorbed)known;
+}
+
+/* From event `start` on, the first that made something new which nobody meant; else the
+ * first that holds NaN or an infinity. */
+static bool choose_first(struct why *why, uint64_t start, struct error *error)
+{
+    uint32_t first = FLOW_NONE;
+    bool has_failed = false;
+
+    why->target = FLOW_NONE;
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        const struct why_fact *fact = &why->facts[i];
+
+        if (fact->holds == 0 || why->graph.nodes[i].event < start) {
+            continue;
+        }
+        first = first == FLOW_NONE ? i : first;
+        if (fact->made == 0 ? why_absorbs(why, i) != WHY_ABSORBS_NOT
+                            : (fact->made & WHY_NAN) != 0 ||
+                                  !is_meant(why, i, error, &has_failed)) {
+            if (has_failed) {
+                return false;
+            }
+            why->target = i;
+            return true;
+        }
+    }
+    why->target = first;
+    why->is_soft = first != FLOW_NONE;
+    return true;
+}
+
+/* Sets the target. */
+static bool why_choose(struct why *why, struct error *error)
+{
+    uint64_t start = 0;
+
+    if (why->ask.event.size == 0 || why_read_start(why->ask.event, &start)) {
+        return choose_first(why, start, error);
+    }
+    return choose_asked(why, error);
+}
+
+/* The text of a statement over all of its lines. */
+
+#define LINES_MAX 40
+#define TEXT_MAX  8000
+
+/* What is open at the end of a line. */
+struct reading {
+    int depth;
+    char quote;
+    bool is_one;   /* ends at the `;` in front of the next statement */
+    bool is_ended; /* by it */
+};
+
+/* Appends a line up to its comment, or up to the end of the one statement. */
+static void add_line(struct buffer *text, struct slice line, struct reading *reading)
+{
+    for (size_t i = 0; i < line.size; i++) {
+        char byte = line.bytes[i];
+
+        if (reading->quote != '\0') {
+            if (byte == '\\' && i + 1 < line.size) {
+                buffer_add_byte(text, byte);
+                byte = line.bytes[++i];
+            } else if (byte == reading->quote) {
+                reading->quote = '\0';
+            }
+        } else if (byte == '#') {
+            break;
+        } else if (byte == ';' && reading->is_one && reading->depth == 0) {
+            reading->is_ended = true;
+            break;
+        } else if (byte == '"' || byte == '\'') {
+            reading->quote = byte;
+        } else if (byte == '(' || byte == '[' || byte == '{') {
+            reading->depth++;
+        } else if (byte == ')' || byte == ']' || byte == '}') {
+            reading->depth--;
+        }
+        buffer_add_byte(text, byte);
+    }
+}
+
+/* One more line, with a blank in front where one would stand in one line. */
+static void add_next(struct buffer *text, struct slice line, struct reading *reading)
+{
+    char before = text->size > 0 ? text->bytes[text->size - 1] : ' ';
+
+    if (line.size > 0 && memchr(" ([{", before, 4) == NULL &&
+        memchr(".)]},", line.bytes[0], 5) == NULL) {
+        buffer_add_byte(text, ' ');
+    }
+    add_line(text, line, reading);
+}
+
+static struct slice read_statement(
+    struct why *why, uint32_t module, uint32_t line, struct slice first, bool is_one)
+{
+    struct buffer text = BUFFER_INIT;
+    struct reading reading = {.is_one = is_one};
+    struct slice kept;
+
+    add_line(&text, first, &reading);
+    for (int i = 1; i < LINES_MAX && text.size < TEXT_MAX; i++) {
+        bool is_continued = reading.depth > 0;
+
+        text_trim(&text);
+        if (text.size > 0 && text.bytes[text.size - 1] == '\\') {
+            text.size--;
+            is_continued = true;
+        }
+        if (!is_continued || reading.is_ended) {
+            break;
+        }
+        reading.quote = '\0';
+        text_trim(&text);
+        add_next(&text, source_lines_get(&why->sources, module, line + (uint32_t)i),
+                 &reading);
+    }
+    why->arena.has_failed |= text.has_failed;
+    kept = arena_copy(&why->arena, buffer_slice(&text));
+    buffer_release(&text);
+    return kept.bytes == NULL ? (struct slice){"", 0} : kept;
+}
+
+struct slice why_statement(struct why *why, uint32_t module, uint32_t line)
+{
+    return read_statement(why, module, line,
+                          source_lines_get(&why->sources, module, line), false);
+}
+
+struct slice why_statement_of(struct why *why, uint32_t node)
+{
+    const struct flow_node *shown = &why->graph.nodes[node];
+    const struct why_fact *fact = &why->facts[node];
+    const struct site_table *table =
+        &log_reader_module(why->reader, fact->module)->table;
+    bool is_made_here = (shown->flags & FLOW_NODE_ARGUMENT) == 0 && !fact->is_read;
+    struct slice first =
+        is_made_here
+            ? source_lines_get_statement(&why->sources, fact->module, shown->line,
+                                         table->sites[fact->site].column)
+            : shown->code;
+
+    return read_statement(why, fact->module, shown->line, first, is_made_here);
+}
+
+/* Back over the graph: to what made a value NaN, and to everything that it was made from. */
+
+/* So many rows of the slice are told without --all. */
+#define ROWS_MAX 40
+
+/* A queue of nodes, each in it as often as it got something new to pass. */
+struct queue {
+    uint32_t *nodes;  /* owned */
+    uint32_t *depths; /* owned */
+    size_t node_capacity;
+    size_t depth_capacity;
+    size_t count;
+};
+
+static bool put(struct queue *queue, uint32_t node, uint32_t depth)
+{
+    void *nodes = queue->nodes;
+    void *depths = queue->depths;
+    bool has_room = memory_grow(&nodes, &queue->node_capacity, queue->count + 1,
+                                sizeof *queue->nodes);
+
+    queue->nodes = nodes;
+    if (!has_room || !memory_grow(&depths, &queue->depth_capacity, queue->count + 1,
+                                  sizeof *queue->depths)) {
+        return false;
+    }
+    queue->depths = depths;
+    queue->nodes[queue->count] = node;
+    queue->depths[queue->count++] = depth;
+    return true;
+}
+
+static void release(struct queue *queue)
+{
+    memory_free(queue->nodes);
+    memory_free(queue->depths);
+    *queue = (struct queue){0};
+}
+
+/* ---- producers ---- */
+
+/* NaN for NaN; an infinity of either sign for one of the other: a minus may stand between. */
+static unsigned both(unsigned wanted, unsigned held)
+{
+    return (wanted & held & WHY_NAN) | ((wanted & WHY_INF) != 0 ? held & WHY_INF : 0);
+}
+
+/* The node is a producer of what it made, and a NaN that it made may be of an infinity. */
+static unsigned next_wanted(const struct why_fact *fact)
+{
+    unsigned wanted = fact->passes;
+
+    return (fact->made & fact->passes & WHY_NAN) != 0 ? wanted | WHY_INF : wanted;
+}
+
+/* What of the wanted the edge's source holds: nothing where its form alone was read. */
+static unsigned
+brings(const struct why *why, const struct flow_edge *edge, unsigned wanted)
+{
+    return edge->kind == FLOW_EDGE_FORM ? 0
+                                        : both(wanted, why->facts[edge->source].holds);
+}
+
+/* Whether what certainly went in explains what is wanted: then nothing else is asked. */
+static bool has_certain(const struct why *why, uint32_t node, unsigned wanted)
+{
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        if (!why->graph.edges[i].is_unsure &&
+            brings(why, &why->graph.edges[i], wanted) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
+{
+    unsigned wanted = next_wanted(&why->facts[node]);
+    bool is_explained = has_certain(why, node, wanted);
+
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        const struct flow_edge *edge = &why->graph.edges[i];
+        uint32_t source = edge->source;
+        struct why_fact *fact = &why->facts[source];
+        unsigned passes = fact->passes | brings(why, edge, wanted);
+
+        if (is_explained && edge->is_unsure) {
+            continue;
+        }
+        if (passes != fact->passes) {
+            fact->passes = (uint8_t)passes;
+            if (!put(queue, source, 0)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static uint64_t infinities(const struct flow_node *node)
+{
+    return node->has_statistics
+               ? node->statistics.posinf_count + node->statistics.neginf_count
+               : 0;
+}
+
+/* Whether more elements are infinite than in any array as large that it was made from. */
+static bool has_more(const struct why *why, uint32_t node)
+{
+    const struct flow_node *target = &why->graph.nodes[node];
+    bool has_equal = false;
+
+    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+        const struct flow_node *source = &why->graph.nodes[why->graph.edges[i].source];
+
+        if (why->graph.edges[i].kind != FLOW_EDGE_FORM && source->has_statistics &&
+            source->statistics.count == target->statistics.count) {
+            has_equal = true;
+            if (infinities(source) >= infinities(target)) {
+                return false;
+            }
+        }
+    }
+    return has_equal && infinities(target) > 0;
+}
+
+static void keep_producer(struct why *why, const struct why_producer *producer)
+{
+    if (why->producer_count < WHY_PRODUCERS_MAX) {
+        why->producers[why->producer_count++] = *producer;
+    }
+    why->producer_total++;
+}
+
+/* The first in the order of the trace are kept. Lines that write more infinities by name into
+ * what has some count too: the last of them may be the one too many. */
+static void collect_producers(struct why *why)
+{
+    struct why_producer producer;
+
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        const struct why_fact *fact = &why->facts[i];
+        unsigned made = both(fact->passes, fact->made);
+
+        if (made != 0) {
+            why_judge(why, i, fact->made, &producer);
+            keep_producer(why, &producer);
+        } else if ((fact->passes & WHY_INF) != 0 && has_more(why, i)) {
+            why_judge(why, i, fact->holds & WHY_INF, &producer);
+            producer.is_more = true;
+            if (producer.is_soft) {
+                keep_producer(why, &producer);
+            }
+        }
+    }
+    why->main = 0;
+    while (why->main + 1 < why->producer_count && why->producers[why->main].is_soft) {
+        why->main++;
+    }
+    if (why->producer_count > 0 && why->producers[why->main].is_soft) {
+        why->main = 0;
+    }
+}
+
+/* Infinities that lines wrote by name are meant until they are absorbed: then the first line that did
+ * so made the value. Gives whether there is one. */
+static bool mark_absorbed(struct why *why)
+{
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        struct why_fact *fact = &why->facts[i];
+
+        if ((fact->passes & WHY_INF) != 0 && why_absorbs(why, i) == WHY_ABSORBS_MAKES) {
+            fact->is_absorbed = true;
+            fact->made = fact->holds & WHY_INF;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_producers(struct why *why)
+{
+    struct queue queue = {0};
+    bool is_done;
+
+    why->facts[why->target].passes = why->facts[why->target].holds;
+    is_done = put(&queue, why->target, 0);
+    for (size_t i = 0; is_done && i < queue.count; i++) {
+        is_done = follow_edges(why, &queue, queue.nodes[i]);
+    }
+    release(&queue);
+    if (!is_done) {
+        return false;
+    }
+    collect_producers(why);
+    if (why->producer_count > 0 && why->producers[why->main].is_soft &&
+        mark_absorbed(why)) {
+        why->producer_count = 0;
+        why->producer_total = 0;
+        collect_producers(why);
+    }
+    return true;
+}
+
+/* ---- the slice ---- */
+
+static bool add_row(struct why *why, uint32_t node, uint32_t depth)
+{
+    void *rows = why->rows;
+
+    if (!memory_grow(&rows, &why->row_capacity, (size_t)why->row_count + 1,
+                     sizeof *why->rows)) {
+        return false;
+    }
+    why->rows = rows;
+    why->rows[why->row_count++] = (struct why_row){node, depth, 1};
+    return true;
+}
+
+/* A site and what it writes is one row: a loop's turns and a function's calls are counted. */
+static bool
+read(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
+{
+    const struct why_fact *fact = &why->facts[node];
+    struct slice name = why->graph.nodes[node].name;
+    uint64_t key = number_map_key(fact->module, fact->site) * 31;
+    uint32_t row;
+
+    for (size_t i = 0; i < name.size; i++) {
+        key = (key ^ (unsigned char)name.bytes[i]) * 0x100000001b3u;
+    }
+    row = number_map_get(seen, key);
+    why->slice_count++;
+    if (row != NUMBER_MAP_NONE) {
+        why->rows[row].count++;
+        return true;
+    }
+    return number_map_put(seen, key, why->row_count) && add_row(why, node, depth);
+}
+
+static bool find_slice(struct why *why)
+{
+    struct queue queue = {0};
+    struct number_map seen;
+    bool is_bad = why->facts[why->target].holds != 0;
+    bool is_done = put(&queue, why->target, 0);
+
+    number_map_init(&seen);
+    why->facts[why->target].is_in_slice = true;
+    for (size_t i = 0; is_done && i < queue.count; i++) {
+        uint32_t node = queue.nodes[i];
+        uint32_t depth = queue.depths[i];
+
+        is_done = read(why, &seen, node, depth);
+        for (uint32_t k = why->first_edges[node];
+             is_done && k < why->first_edges[node + 1]; k++) {
+            uint32_t source = why->graph.edges[k].source;
+
+            /* Of what only had a form to give, no element is in a NaN. */
+            if (!why->facts[source].is_in_slice &&
+                (!is_bad || why->graph.edges[k].kind != FLOW_EDGE_FORM)) {
+                why->facts[source].is_in_slice = true;
+                is_done = put(&queue, source, depth + 1);
+            }
+        }
+    }
+    number_map_release(&seen);
+    release(&queue);
+    return is_done;
+}
+
+/* Those that are told keep their place: nearest first, the newest first among equals. */
+static int row_compare(const void *a, const void *b)
+{
+    const struct why_row *left = a;
+    const struct why_row *right = b;
+
+    if (left->depth != right->depth) {
+        return left->depth < right->depth ? -1 : 1;
+    }
+    return left->node > right->node ? -1 : left->node < right->node;
+}
+
+static void limit_rows(struct why *why)
+{
+    uint32_t limit = why->ask.has_all_rows ? UINT32_MAX : ROWS_MAX;
+    uint32_t kept = 0;
+
+    qsort(why->rows, why->row_count, sizeof *why->rows, row_compare);
+    while (kept < why->row_count && kept < limit &&
+           why->rows[kept].depth <= why->ask.depth) {
+        kept++;
+    }
+    why->hidden_rows = why->row_count - kept;
+    why->row_count = kept;
+}
+
+static void mark_reported(struct why *why)
+{
+    why->facts[why->target].is_reported = true;
+    for (uint32_t i = 0; i < why->row_count; i++) {
+        why->facts[why->rows[i].node].is_reported = true;
+    }
+    for (uint32_t i = 0; i < why->producer_count; i++) {
+        why->facts[why->producers[i].node].is_reported = true;
+        for (uint32_t k = 0; k < why->producers[i].input_count; k++) {
+            why->facts[why->producers[i].inputs[k]].is_reported = true;
+        }
+    }
+}
+
+/* Sets producers and rows. */
+static bool why_walk(struct why *why, struct error *error)
+{
+    if (why->backward == BACKWARD_NONE && !find_producers(why)) {
+        return why_out_of_memory(error);
+    }
+    if (!why_follow_backward(why, error)) {
+        return false;
+    }
+    if (!find_slice(why)) {
+        return why_out_of_memory(error);
+    }
+    limit_rows(why);
+    mark_reported(why);
+    why->target_statement = why_statement_of(why, why->target);
+    return true;
+}
 
 void why_init(struct why *why)
 {

@@ -15,6 +15,7 @@
 #include "runtime/trace/reader.h"
 #include "runtime/view/flow/flow.h"
 #include "runtime/view/gradient/gradient.h"
+#include "runtime/view/picture/render.h"
 #include "runtime/view/walk/source_lines.h"
 #include "runtime/view/why/reason/reason.h"
 
@@ -254,18 +255,12 @@ bool why_read_facts(struct why *why, struct error *error);
 bool why_read_texts(struct why *why, struct error *error);
 /* The last optimizer's step that ran before that event; NULL: none is recorded. */
 const struct why_step *why_last_step(const struct why *why, uint64_t event);
-/* objects.c: notes what the event gives a name. false: out of memory. */
-bool why_note_object(struct why *why, const struct log_event_view *event);
 /* The objects that the node's statement may call, WHY_OBJECTS_MAX at most; of one that is of no known
  * class the class is "". */
 uint32_t why_find_objects(struct why *why,
                           uint32_t node,
                           struct slice statement,
                           struct why_object *objects);
-/* choose.c: sets the target. */
-bool why_choose(struct why *why, struct error *error);
-/* walk.c: sets producers and rows. */
-bool why_walk(struct why *why, struct error *error);
 /* What made that node's NaN or infinities, which are `made`. */
 void why_judge(struct why *why,
                uint32_t node,
@@ -288,14 +283,22 @@ void why_choose_backward(struct why *why);
 bool why_follow_backward(struct why *why, struct error *error);
 /* Whether the producers are lines of which one alone did it, and it is not known which. */
 bool why_is_undecided(const struct why *why);
-/* choose.c: whether the node is one number of many with infinities in them: no mask means that. */
+/* why.c: whether the node is one number of many with infinities in them: no mask means that. */
 enum why_absorbed {
     WHY_ABSORBS_NOT,
     WHY_ABSORBS_PASSES, /* a sum: the line that wrote the infinity made it */
     WHY_ABSORBS_MAKES,  /* a loss: of -Inf it makes Inf */
 };
-enum why_absorbed why_absorbs(struct why *why, uint32_t node);
 /* Fails with "out of memory". */
 bool why_out_of_memory(struct error *error);
+
+/* Where a NaN comes from, as a picture: what it was made from, with marks. */
+
+/* Appends the file's bytes. Reads the trace again: turns of loops and calls that are alike are
+ * folded in it. */
+bool why_picture_add(struct why *why,
+                     const struct render_options *options,
+                     struct buffer *bytes,
+                     struct error *error);
 
 #endif

@@ -104,20 +104,7 @@ bool expression_number(const struct expressions *all,
 /* Of what it is of, where that is floating; else of what the statement made. */
 enum dtype call_dtype(const struct call *call);
 
-/* domains.c: functions that are not defined everywhere. */
-struct range call_logarithm(const struct call *call);
-struct range call_square_root(const struct call *call);
-/* 1 / x, or 1 / sqrt(x). */
-struct range call_inverse(const struct call *call, bool is_root);
-struct range call_arc(const struct call *call, enum how how);
-
-/* overflows.c: exponentials, and casts to narrower dtypes. */
-struct range call_exponential(const struct call *call, enum how how);
-struct range call_cast(const struct call *call, enum dtype dtype);
-/* `.to(…)`, `.type(…)`. */
-struct range call_convert(const struct call *call);
-
-/* reductions.c: of many elements, one. */
+/* known.c: of many elements, one. */
 struct range call_one_of(const struct call *call);
 struct range call_mean(const struct call *call);
 struct range call_sum(const struct call *call);
@@ -126,7 +113,7 @@ struct range call_deviation(const struct call *call);
 struct range call_norm(const struct call *call);
 struct range call_softmax(const struct call *call);
 
-/* known.c: functions with causes of their own. */
+/* Functions with causes of their own. */
 struct range call_cross_entropy(const struct call *call);
 struct range call_loss(const struct call *call);
 struct range call_normalize(const struct call *call);

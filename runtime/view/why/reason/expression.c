@@ -1,8 +1,112 @@
 /* A Python expression as a tree, as far as arithmetic goes: what stands behind operands, and
  * the operators between them. */
-#include "runtime/view/why/reason/reading.h"
+#include "runtime/view/why/reason/expression.h"
 
 #include <stdlib.h>
+
+/* How tightly operators bind. */
+enum level {
+    LEVEL_NONE,
+    LEVEL_BITS,
+    LEVEL_SUM,
+    LEVEL_PRODUCT,
+    LEVEL_SIGN,
+    LEVEL_POWER,
+};
+
+/* ---- bytes, words and strings of the text ---- */
+
+static void reading_skip_bracket(struct expressions *all);
+
+static bool reading_is_word(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+static bool reading_is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* The byte so far ahead; 0 behind the end. */
+static char reading_peek(const struct expressions *all, size_t ahead)
+{
+    return all->at + ahead < all->text.size ? all->text.bytes[all->at + ahead] : '\0';
+}
+
+static void reading_skip_blanks(struct expressions *all)
+{
+    while (reading_peek(all, 0) == ' ' || reading_peek(all, 0) == '\t') {
+        all->at++;
+    }
+}
+
+/* A new item, whose text goes from `start` to where the reading is. */
+static uint32_t
+reading_add(struct expressions *all, enum expression_kind kind, size_t start)
+{
+    if (all->count == EXPRESSIONS_MAX) {
+        all->has_failed = true;
+        return EXPRESSION_NONE;
+    }
+    all->items[all->count] = (struct expression){
+        .kind = kind,
+        .text = slice_part(all->text, start, all->at),
+        .word = {"", 0},
+        .left = EXPRESSION_NONE,
+        .right = EXPRESSION_NONE,
+        .first = EXPRESSION_NONE,
+        .result = EXPRESSION_NONE,
+        .next = EXPRESSION_NONE,
+        .key = {"", 0},
+    };
+    return all->count++;
+}
+
+/* Behind its opening quote. */
+static void reading_skip_string(struct expressions *all, char quote)
+{
+    bool is_long = reading_peek(all, 0) == quote && reading_peek(all, 1) == quote;
+
+    all->at += is_long ? 2 : 0;
+    while (all->at < all->text.size) {
+        char byte = reading_peek(all, 0);
+
+        all->at++;
+        if (byte == '\\') {
+            all->at++;
+        } else if (byte == quote && (!is_long || (reading_peek(all, 0) == quote &&
+                                                  reading_peek(all, 1) == quote))) {
+            all->at += is_long ? 2 : 0;
+            break;
+        }
+    }
+    all->at = all->at < all->text.size ? all->at : all->text.size;
+}
+
+/* Goes behind that word if it stands there. */
+static bool reading_skip_word(struct expressions *all, struct slice word)
+{
+    size_t end = all->at + word.size;
+
+    if (!slice_starts(slice_part(all->text, all->at, all->text.size), word) ||
+        (end < all->text.size && reading_is_word(all->text.bytes[end]))) {
+        return false;
+    }
+    all->at = end;
+    return true;
+}
+
+static struct slice reading_read_word(struct expressions *all)
+{
+    size_t start = all->at;
+
+    while (reading_is_word(reading_peek(all, 0))) {
+        all->at++;
+    }
+    return slice_part(all->text, start, all->at);
+}
 
 static uint32_t reading_whole(struct expressions *all);
 
@@ -218,7 +322,8 @@ static void skip_key(struct expressions *all)
     }
 }
 
-void reading_skip_bracket(struct expressions *all)
+/* Behind the bracket that closes the one that stands there. */
+static void reading_skip_bracket(struct expressions *all)
 {
     uint32_t depth = 0;
 
@@ -691,4 +796,101 @@ uint32_t expression_read(struct expressions *all, struct slice statement)
         all->items[sequence].first = first;
     }
     return sequence;
+}
+
+/* ---- infinities that a program's text names: in a statement, or as a parameter's default ---- */
+
+bool infinity_is_named(struct slice text)
+{
+    for (size_t at = slice_find(text, SLICE("inf"), 0); at < text.size;
+         at = slice_find(text, SLICE("inf"), at + 1)) {
+        char before = at > 0 ? text.bytes[at - 1] : ' ';
+        char after = at + 3 < text.size ? text.bytes[at + 3] : ' ';
+
+        if (memchr(".-+'\" (=", before, 8) != NULL &&
+            memchr("'\" ),]:", after, 7) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool statement_hands_on(struct slice statement)
+{
+    for (size_t i = 0; i < statement.size; i++) {
+        if (memchr("+-*/%@(", statement.bytes[i], 7) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What stands behind the `=` of a parameter's text, `k: int = 3`; "": it has no default. */
+static struct slice default_of(struct slice parameter)
+{
+    int depth = 0;
+
+    for (size_t i = 0; i < parameter.size; i++) {
+        char byte = parameter.bytes[i];
+
+        depth += byte == '(' || byte == '[' || byte == '{';
+        depth -= byte == ')' || byte == ']' || byte == '}';
+        if (depth == 0 && byte == '=') {
+            return slice_trim(slice_part(parameter, i + 1, parameter.size));
+        }
+    }
+    return SLICE("");
+}
+
+/* Whether the text begins with that name, behind stars. */
+static bool is_of(struct slice parameter, struct slice name)
+{
+    while (slice_starts(parameter, SLICE("*"))) {
+        parameter = slice_part(parameter, 1, parameter.size);
+    }
+    return slice_starts(parameter, name) &&
+           (parameter.size == name.size ||
+            !reading_is_word(parameter.bytes[name.size]));
+}
+
+/* The end of the parameter that begins at `start`: a comma, or the bracket behind the last. */
+static size_t parameter_end(struct slice text, size_t start)
+{
+    struct expressions reading = {.text = text, .at = start};
+
+    while (reading.at < text.size) {
+        char byte = reading_peek(&reading, 0);
+
+        if (byte == ',' || byte == ')') {
+            break;
+        }
+        if (byte == '(' || byte == '[' || byte == '{') {
+            reading_skip_bracket(&reading);
+            continue;
+        }
+        reading.at++;
+        if (byte == '"' || byte == '\'') {
+            reading_skip_string(&reading, byte);
+        }
+    }
+    return reading.at;
+}
+
+struct slice parameter_default(struct slice definition, struct slice name)
+{
+    size_t start = slice_find(definition, SLICE("("), 0) + 1;
+
+    while (start < definition.size) {
+        size_t end = parameter_end(definition, start);
+        struct slice parameter = slice_trim(slice_part(definition, start, end));
+
+        if (is_of(parameter, name)) {
+            return default_of(parameter);
+        }
+        if (end == definition.size || definition.bytes[end] == ')') {
+            break;
+        }
+        start = end + 1;
+    }
+    return SLICE("");
 }

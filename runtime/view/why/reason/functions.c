@@ -1,7 +1,314 @@
 /* Functions that are known by name: what they do to a range. */
 #include "runtime/view/why/reason/call.h"
 
+#include "runtime/view/words/number_text.h"
+
 #include <math.h>
+
+/* Functions that are not defined everywhere: logarithms, roots, inverses, arcs. */
+
+/* A bound that is beyond an edge, with digits enough to see that it is. */
+static void add_real_beyond(struct buffer *words, double value, double edge)
+{
+    bool is_near = fabs(value - edge) < 1e-3 * fmax(fabs(edge), 1e-3);
+
+    if (is_near) {
+        real_add_short(words, value, 9);
+    } else {
+        add_real(words, value);
+    }
+}
+
+static void report_beyond(const struct call *call,
+                          const char *words_before,
+                          const char *bound,
+                          double value,
+                          double edge,
+                          enum certainty certainty)
+{
+    struct buffer *words;
+
+    if (certainty == CERTAINTY_NO) {
+        return;
+    }
+    words = cause_begin(call->reasoner);
+    buffer_add(words, call->name);
+    buffer_add(words, slice_of(words_before));
+    buffer_add(words, SLICE(": "));
+    if (call->x->is_bounded) {
+        buffer_add(words, slice_of(bound));
+        buffer_add(words, SLICE(" of "));
+        add_quoted(words, call->x->text);
+        buffer_add(words, call->x->is_attained ? SLICE(" is ") : SLICE(" can be "));
+        add_real_beyond(words, value, edge);
+    } else {
+        add_quoted(words, call->x->text);
+        buffer_add(words, SLICE(" has one"));
+    }
+    cause_end(call->reasoner, WHY_NAN, certainty);
+}
+
+static void report_zero(const struct call *call, const char *gives, unsigned makes)
+{
+    struct buffer *words;
+
+    if (call->x->zero == CERTAINTY_NO) {
+        return;
+    }
+    words = cause_begin(call->reasoner);
+    buffer_add(words, call->name);
+    buffer_add(words, SLICE(" of 0 gives "));
+    buffer_add(words, slice_of(gives));
+    buffer_add(words, SLICE(": "));
+    add_zeros(words, call->x);
+    cause_end(call->reasoner, makes, call->x->zero);
+}
+
+/* A point at the edge of the domain, where the function is infinite. */
+static void
+report_point(const struct call *call, double point, const char *gives, unsigned makes)
+{
+    enum certainty certainty = range_has(call->x, point);
+    struct buffer *words;
+
+    if (certainty == CERTAINTY_NO) {
+        return;
+    }
+    words = cause_begin(call->reasoner);
+    buffer_add(words, call->name);
+    buffer_add(words, SLICE(" of "));
+    add_real(words, point);
+    buffer_add(words, SLICE(" gives "));
+    buffer_add(words, slice_of(gives));
+    buffer_add(words, SLICE(": "));
+    add_quoted(words, call->x->text);
+    buffer_add(words,
+               certainty == CERTAINTY_YES ? SLICE(" has it") : SLICE(" can be it"));
+    cause_end(call->reasoner, makes, certainty);
+}
+
+/* Of the function, where it is finite: between the images of the bounds. */
+static struct range rising(const struct call *call,
+                           double (*function)(double),
+                           double lowest,
+                           double highest)
+{
+    const struct range *x = call->x;
+    double low = function(fmin(fmax(x->low, lowest), highest));
+    double high = function(fmax(fmin(x->high, highest), lowest));
+    struct range result = range_mapped(x, call->expression->text, low, high);
+
+    if (range_has_below(x, lowest) != CERTAINTY_NO ||
+        range_has_above(x, highest) != CERTAINTY_NO) {
+        result.nan = certainty_either(result.nan, CERTAINTY_MAYBE);
+        result.is_attained = false;
+    }
+    if (!isfinite(low) || !isfinite(high)) {
+        result.is_attained = false;
+        result.zero = CERTAINTY_MAYBE;
+    }
+    return result;
+}
+
+static struct range call_logarithm(const struct call *call)
+{
+    bool is_log1p = slice_equal(call->name, SLICE("log1p"));
+    double edge = is_log1p ? -1 : 0;
+    enum certainty at_edge = range_has(call->x, edge);
+    struct range result;
+
+    report_beyond(call, is_log1p ? " below -1" : " of a negative number", "min",
+                  call->x->low, edge, range_has_below(call->x, edge));
+    if (is_log1p) {
+        report_point(call, -1, "-Inf", WHY_NEGINF);
+    } else {
+        report_zero(call, "-Inf", WHY_NEGINF);
+    }
+    result = rising(call, is_log1p ? log1p : log, edge, INFINITY);
+    result.neginf = certainty_either(result.neginf, at_edge);
+    return result;
+}
+
+static struct range call_square_root(const struct call *call)
+{
+    report_beyond(call, " of a negative number", "min", call->x->low, 0,
+                  range_has_below(call->x, 0));
+    return rising(call, sqrt, 0, INFINITY);
+}
+
+/* 1 / x, and 1 / sqrt(x). */
+static struct range call_inverse(const struct call *call, bool is_root)
+{
+    const struct range *x = call->x;
+    struct range result;
+
+    if (is_root) {
+        report_beyond(call, " of a negative number", "min", x->low, 0,
+                      range_has_below(x, 0));
+    }
+    report_zero(call, "Inf", WHY_INF);
+    if (x->is_bounded && x->low > 0) {
+        return range_mapped(x, call->expression->text,
+                            1 / (is_root ? sqrt(x->high) : x->high),
+                            1 / (is_root ? sqrt(x->low) : x->low));
+    }
+    result = range_unknown(call->expression->text);
+    result.dtype = x->dtype;
+    result.zero = CERTAINTY_NO;
+    return result;
+}
+
+static struct range call_arc(const struct call *call, enum how how)
+{
+    const struct range *x = call->x;
+    enum certainty outside;
+
+    if (how == HOW_ACOSH) {
+        report_beyond(call, " below 1", "min", x->low, 1, range_has_below(x, 1));
+        return rising(call, acosh, 1, INFINITY);
+    }
+    if (how == HOW_LOGIT) {
+        report_beyond(call, " above 1", "max", x->high, 1, range_has_above(x, 1));
+        report_beyond(call, " below 0", "min", x->low, 0, range_has_below(x, 0));
+        report_point(call, 1, "Inf", WHY_POSINF);
+        report_zero(call, "-Inf", WHY_NEGINF);
+        return range_unknown(call->expression->text);
+    }
+    outside = range_has_above(x, 1);
+    report_beyond(call, " above 1", "max", x->high, 1, outside);
+    report_beyond(call, " below -1", "min", x->low, -1, range_has_below(x, -1));
+    if (how == HOW_ATANH) {
+        report_point(call, 1, "Inf", WHY_POSINF);
+        report_point(call, -1, "-Inf", WHY_NEGINF);
+        return range_unknown(call->expression->text);
+    }
+    return range_mapped(x, call->expression->text, -3.15, 3.15);
+}
+
+/* Exponentials, and casts to narrower dtypes: how values get too large. */
+
+enum dtype call_dtype(const struct call *call)
+{
+    return dtype_class(call->x->dtype) == DTYPE_CLASS_FLOATING
+               ? call->x->dtype
+               : call->reasoner->question->dtype;
+}
+
+/* Says that the function overflows above the limit, and how far its operand goes. */
+static void report_overflow(const struct call *call,
+                            double limit,
+                            double reached,
+                            enum certainty beyond)
+{
+    const struct range *x = call->x;
+    struct buffer *words = cause_begin(call->reasoner);
+
+    buffer_add(words, call->name);
+    buffer_add(words, SLICE(" overflows above "));
+    add_real(words, limit);
+    buffer_add(words, SLICE(" in "));
+    buffer_add(words, slice_of(dtype_text(call_dtype(call))));
+    buffer_add(words, SLICE(": "));
+    add_quoted(words, x->text);
+    if (x->is_bounded) {
+        buffer_add(words, x->is_attained ? SLICE(" has max ") : SLICE(" can reach "));
+        add_real(words, reached);
+    }
+    cause_end(call->reasoner, WHY_INF, beyond);
+}
+
+static struct range call_exponential(const struct call *call, enum how how)
+{
+    const struct range *x = call->x;
+    enum dtype dtype = call_dtype(call);
+    double limit = log(dtype_greatest(dtype)) / (how == HOW_EXP2 ? log(2) : 1) +
+                   (how == HOW_HYPERBOLIC ? log(2) : 0);
+    double reached =
+        how == HOW_HYPERBOLIC ? fmax(fabs(x->low), fabs(x->high)) : x->high;
+    enum certainty beyond = range_has_above(x, limit);
+    double scale = how == HOW_EXP2 ? log(2) : 1;
+    struct range result;
+
+    if (how == HOW_HYPERBOLIC) {
+        beyond = certainty_either(beyond, range_has_below(x, -limit));
+    }
+    if (beyond != CERTAINTY_NO) {
+        report_overflow(call, limit, reached, beyond);
+    }
+    result = range_mapped(x, call->expression->text, exp(fmin(x->low, limit) * scale),
+                          exp(fmin(x->high, limit) * scale));
+    if (how == HOW_HYPERBOLIC || slice_equal(call->name, SLICE("expm1"))) {
+        result.low = how == HOW_HYPERBOLIC ? -INFINITY : result.low - 1;
+        result.high = how == HOW_HYPERBOLIC ? INFINITY : result.high - 1;
+        result.is_bounded = result.is_bounded && how != HOW_HYPERBOLIC;
+        result.zero = x->zero;
+    }
+    result.dtype = dtype;
+    /* exp(-Inf) is 0. */
+    result.zero =
+        certainty_either(result.zero, certainty_both(x->neginf, CERTAINTY_MAYBE));
+    result.posinf = certainty_either(x->posinf, beyond);
+    result.is_attained = result.is_attained && beyond == CERTAINTY_NO;
+    result.neginf = CERTAINTY_NO;
+    return result;
+}
+
+static struct range call_cast(const struct call *call, enum dtype dtype)
+{
+    struct range result = *call->x;
+
+    result.text = call->expression->text;
+    result.input = NULL;
+    result.dtype = dtype;
+    range_overflow(call->reasoner, &result);
+    return result;
+}
+
+/* `torch.float16`, `'float16'`, `dtype=torch.half`; DTYPE_OTHER: none of these. */
+static enum dtype dtype_of(const struct expression *item)
+{
+    struct slice text;
+    size_t start;
+
+    if (item == NULL ||
+        (item->kind != EXPRESSION_NAME && item->kind != EXPRESSION_STRING)) {
+        return DTYPE_OTHER;
+    }
+    text = item->text;
+    if (item->kind == EXPRESSION_STRING && text.size > 2) {
+        text = slice_part(text, 1, text.size - 1);
+    }
+    start = text.size;
+    while (start > 0 && text.bytes[start - 1] != '.') {
+        start--;
+    }
+    text = slice_part(text, start, text.size);
+    if (slice_equal(text, SLICE("half"))) {
+        return DTYPE_FLOAT16;
+    }
+    if (slice_equal(text, SLICE("float"))) {
+        return DTYPE_FLOAT32;
+    }
+    return slice_equal(text, SLICE("double")) ? DTYPE_FLOAT64 : dtype_find(text);
+}
+
+/* `.to(…)`, `.type(…)`. */
+static struct range call_convert(const struct call *call)
+{
+    const struct expression *named = call_argument(call, "dtype");
+    bool is_function = call->expression->left == EXPRESSION_NONE;
+    enum dtype dtype =
+        dtype_of(named != NULL ? named : call_nth(call, is_function ? 1 : 0));
+
+    if (dtype == DTYPE_OTHER && named == NULL) {
+        dtype = dtype_of(call_nth(call, is_function ? 2 : 1));
+    }
+    if (dtype != DTYPE_OTHER) {
+        return call_cast(call, dtype);
+    }
+    /* `.to(other)` takes the other's dtype: that of what was made, at least at the end. */
+    return call_cast(call, call->reasoner->question->dtype);
+}
 
 static const struct {
     const char *name;

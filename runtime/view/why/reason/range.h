@@ -111,25 +111,9 @@ bool range_is_known(const struct reasoner *reasoner, struct slice name);
 /* Of an expression; causes are noted on the way. */
 struct range range_evaluate(struct reasoner *reasoner, uint32_t index);
 
-/* calls.c: finds the expressions whose results were recorded. */
-void calls_match(struct reasoner *reasoner);
-/* The expression that gives the parameter that is asked for. */
-enum call_given calls_find_argument(struct reasoner *reasoner, uint32_t *argument);
-
-/* masks.c: what of a value is a mask's minimum. */
+/* range.c: what of a value is a mask's minimum. */
 void mask_of_input(struct range *range);
-void mask_of_either(struct range *either, const struct range *a, const struct range *b);
-void mask_of_sum(struct range *sum,
-                 const struct range *a,
-                 const struct range *b,
-                 bool is_difference);
-void mask_of_product(struct range *product,
-                     const struct range *a,
-                     const struct range *b);
-/* Whether the mask's minimum alone is beyond what a dtype holds. */
-bool mask_overflows(const struct range *range, double greatest);
 
-/* operators.c */
 struct range range_sum(struct reasoner *reasoner,
                        struct slice text,
                        const struct range *a,
@@ -178,9 +162,6 @@ bool range_reads(struct slice name, uint32_t place);
 bool range_is_new(struct slice name);
 /* Whether the call gives what was there before: `getattr(value, name)`, `next(batches)`. */
 bool range_hands_over(const struct expression *call);
-/* The root of the statement's expression, read into the reasoner, with the calls whose results are
- * recorded; EXPRESSION_NONE: it is not there. */
-uint32_t reasoner_read(struct reasoner *reasoner);
 /* Whether functions.def has it. */
 bool range_is_function(struct slice name);
 /* Whether the function's items are those of what it is given: `enumerate(batches)`. */

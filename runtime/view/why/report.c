@@ -1,10 +1,18 @@
-/* Where a NaN comes from, in words. */
+/* The answer of `why`: in words, as JSON, as a picture. */
 #include "runtime/view/why/why.h"
 
+#include "runtime/base/memory.h"
+#include "runtime/view/flow/near.h"
+#include "runtime/view/list/json_value.h"
+#include "runtime/view/words/json_fields.h"
+#include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 #include "runtime/view/words/verdict_text.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* ---- in words ---- */
 
 #define NAME_LIMIT      100
 #define PATH_LIMIT      4096 /* the first line's: an editor has to find it */
@@ -443,4 +451,343 @@ void why_text_add(const struct why *why, struct buffer *text)
     add_slice(why, text);
     add_matches(why, text);
     add_counts(why, text);
+}
+
+/* ---- as one JSON object: docs/reference/why.md names the fields ---- */
+
+static void add_holds(struct buffer *text, struct slice key, unsigned holds)
+{
+    static const struct {
+        unsigned hold;
+        struct slice name;
+    } names[] = {{WHY_NAN, {"\"nan\"", 5}},
+                 {WHY_POSINF, {"\"posinf\"", 8}},
+                 {WHY_NEGINF, {"\"neginf\"", 8}}};
+    bool is_first = true;
+
+    json_key_add(text, key);
+    buffer_add_byte(text, '[');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((holds & names[i].hold) != 0) {
+            buffer_add(text, is_first ? SLICE("") : SLICE(","));
+            buffer_add(text, names[i].name);
+            is_first = false;
+        }
+    }
+    buffer_add_byte(text, ']');
+}
+
+static void add_figures(struct buffer *text, const struct flow_node *node)
+{
+    const struct statistics *statistics = &node->statistics;
+
+    json_text_add(text, SLICE("dtype"), node->dtype_text);
+    json_integers_add(text, SLICE("shape"), node->shape, node->dimension_count);
+    if (!node->has_statistics) {
+        return;
+    }
+    json_number_add(text, SLICE("count"), statistics->count);
+    if (statistics_finite_count(statistics) > 0) {
+        json_real_add(text, SLICE("min"),
+                      statistics_bound_real(node->dtype, statistics->min));
+        json_real_add(text, SLICE("max"),
+                      statistics_bound_real(node->dtype, statistics->max));
+        json_real_add(text, SLICE("mean"), statistics->mean);
+        json_real_add(text, SLICE("std"), statistics->std);
+    }
+    json_counts_add(text, statistics);
+}
+
+/* An object of the value; `more` fields may follow before it is closed. */
+static void begin_value(const struct why *why, uint32_t index, struct buffer *text)
+{
+    const struct flow_node *node = &why->graph.nodes[index];
+    const struct why_fact *fact = &why->facts[index];
+
+    buffer_add(text, SLICE("{\"seq\":"));
+    buffer_add_number(text, node->event);
+    json_text_add(text, SLICE("name"), node->name);
+    json_text_add(text, SLICE("file"), node->file);
+    json_number_add(text, SLICE("line"), node->line);
+    json_text_add(text, SLICE("function"), node->function);
+    json_number_add(text, SLICE("call"), fact->call);
+    json_number_add(text, SLICE("iteration"), fact->visit);
+    if (node->kind == VALUE_TENSOR) {
+        add_figures(text, node);
+    } else if (fact->is_number) {
+        json_key_add(text, SLICE("value"));
+        real_add_exact(text, fact->number);
+    } else {
+        json_text_add(text, SLICE("text"), node->text);
+    }
+    add_holds(text, SLICE("holds"), fact->holds);
+}
+
+static void add_path(const struct why *why, uint32_t node, struct buffer *text)
+{
+    uint32_t group = why->graph.nodes[node].group;
+    bool is_first = true;
+
+    json_key_add(text, SLICE("calls"));
+    buffer_add_byte(text, '[');
+    for (int i = 0; group != FLOW_NONE && i < 1000; i++) {
+        const struct flow_group *one = &why->graph.groups[group];
+
+        group = one->parent;
+        if (one->kind != FLOW_GROUP_CALL) {
+            continue;
+        }
+        buffer_add(text, is_first ? SLICE("{\"call\":") : SLICE(",{\"call\":"));
+        buffer_add_number(text, one->call);
+        json_text_add(text, SLICE("function"), one->function);
+        json_text_add(text, SLICE("module"), one->path);
+        json_text_add(text, SLICE("file"), one->file);
+        json_number_add(text, SLICE("line"), one->line);
+        buffer_add_byte(text, '}');
+        is_first = false;
+    }
+    buffer_add_byte(text, ']');
+}
+
+static void add_json_producer(const struct why *why,
+                              const struct why_producer *producer,
+                              struct buffer *text)
+{
+    static const char *const hows[] = {
+        [WHY_MADE] = "made",
+        [WHY_CAME_IN] = "came in",
+        [WHY_SEEN] = "first seen",
+        [WHY_BACKWARD] = "backward",
+    };
+
+    buffer_add(text, SLICE("{\"how\":\""));
+    buffer_add(text, slice_of(hows[producer->how]));
+    buffer_add_byte(text, '"');
+    add_holds(text, SLICE("made"), producer->made);
+    if (producer->is_gradient) {
+        json_text_add(text, SLICE("gradient"), why->bad.name);
+        json_number_add(text, SLICE("gradient_of"), why->bad.event);
+        json_text_add(text, SLICE("functions"), producer->functions);
+        json_boolean_add(text, SLICE("decided"), !why_is_undecided(why));
+    }
+    json_text_add(text, SLICE("file"), producer->file);
+    json_number_add(text, SLICE("line"), producer->line);
+    json_text_add(text, SLICE("statement"), producer->statement);
+    json_text_add(text, SLICE("reason"), producer->reason);
+    json_boolean_add(text, SLICE("from_statement"), producer->has_reason);
+    json_boolean_add(text, SLICE("certain"), producer->is_certain);
+    json_boolean_add(text, SLICE("meant"), producer->is_soft);
+    json_key_add(text, SLICE("value"));
+    begin_value(why, producer->node, text);
+    buffer_add_byte(text, '}');
+    add_path(why, producer->node, text);
+    json_key_add(text, SLICE("inputs"));
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
+        begin_value(why, producer->inputs[i], text);
+        buffer_add_byte(text, '}');
+    }
+    buffer_add(text, SLICE("]}"));
+}
+
+static const char *json_role_of(const struct why *why, uint32_t node)
+{
+    if (why->facts[node].made != 0) {
+        return "made";
+    }
+    return why->facts[node].holds != 0 ? "passes" : "finite";
+}
+
+static void add_json_slice(const struct why *why, struct buffer *text)
+{
+    json_key_add(text, SLICE("slice"));
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < why->row_count; i++) {
+        const struct why_row *row = &why->rows[i];
+
+        buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
+        begin_value(why, row->node, text);
+        json_number_add(text, SLICE("depth"), row->depth);
+        json_number_add(text, SLICE("times"), row->count);
+        json_text_add(text, SLICE("role"), slice_of(json_role_of(why, row->node)));
+        json_text_add(text, SLICE("code"), why->graph.nodes[row->node].code);
+        buffer_add_byte(text, '}');
+    }
+    buffer_add_byte(text, ']');
+    json_number_add(text, SLICE("slice_more"), why->hidden_rows);
+}
+
+static void add_beside(const struct why_beside *beside, struct buffer *text)
+{
+    json_key_add(text, SLICE("beside"));
+    buffer_add(text, beside->is_certain ? SLICE("{\"certain\":true")
+                                        : SLICE("{\"certain\":false"));
+    json_text_add(text, SLICE("trace"), slice_of(beside->path));
+    json_key_add(text, SLICE("producer"));
+    add_json_producer(&beside->why, &beside->why.producers[beside->why.main], text);
+    buffer_add_byte(text, '}');
+}
+
+void why_json_add_no_match(const struct why *why,
+                           struct slice trace,
+                           struct slice message,
+                           struct buffer *text)
+{
+    buffer_add(text, SLICE("{\"record\":\"why\""));
+    json_text_add(text, SLICE("trace"), trace);
+    json_text_add(text, SLICE("verdict"), SLICE("no match"));
+    json_number_add(text, SLICE("events"), why->event_count);
+    json_number_add(text, SLICE("nonfinite"), why->nonfinite_count);
+    json_text_add(text, SLICE("message"), message);
+    buffer_add(text, SLICE("}\n"));
+}
+
+void why_json_add(const struct why *why,
+                  const struct why_beside *beside,
+                  struct slice trace,
+                  struct buffer *text)
+{
+    buffer_add(text, SLICE("{\"record\":\"why\""));
+    json_text_add(text, SLICE("trace"), trace);
+    json_text_add(text, SLICE("verdict"),
+                  why_is_bad(why) ? SLICE("nonfinite") : SLICE("fine"));
+    json_number_add(text, SLICE("events"), why->event_count);
+    json_number_add(text, SLICE("nonfinite"), why->nonfinite_count);
+    if (why->target != FLOW_NONE) {
+        json_number_add(text, SLICE("matches"), why->match_count);
+        json_key_add(text, SLICE("event"));
+        begin_value(why, why->target, text);
+        buffer_add_byte(text, '}');
+        json_key_add(text, SLICE("producers"));
+        buffer_add_byte(text, '[');
+        for (uint32_t i = 0; i < why->producer_count; i++) {
+            /* The one that people are told first stands first. */
+            uint32_t at = i == 0 ? why->main : i <= why->main ? i - 1 : i;
+
+            buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
+            add_json_producer(why, &why->producers[at], text);
+        }
+        buffer_add_byte(text, ']');
+        json_number_add(text, SLICE("producers_more"),
+                        why->producer_total - why->producer_count);
+        add_json_slice(why, text);
+        if (beside != NULL && beside->path != NULL) {
+            add_beside(beside, text);
+        }
+    }
+    buffer_add(text, SLICE("}\n"));
+}
+
+/* ---- as a picture ---- */
+
+/* What the value was made from has a mark, and the rest has none: so it is told apart. */
+static enum flow_mark mark_of(void *context, uint64_t event)
+{
+    const struct why *why = context;
+    uint32_t node = flow_graph_find(&why->graph, event);
+
+    if (node == FLOW_NONE || !why->facts[node].is_in_slice) {
+        return FLOW_MARK_NONE;
+    }
+    if (why->facts[node].made != 0) {
+        return FLOW_MARK_PRODUCER;
+    }
+    return why->facts[node].holds != 0 ? FLOW_MARK_PASSED : FLOW_MARK_EQUAL;
+}
+
+static struct slice remark_of(void *context, uint64_t event)
+{
+    struct why *why = context;
+    uint32_t node = flow_graph_find(&why->graph, event);
+    struct why_producer producer;
+
+    if (node == FLOW_NONE || mark_of(context, event) != FLOW_MARK_PRODUCER) {
+        return SLICE("");
+    }
+    why_judge(why, node, why->facts[node].made, &producer);
+    return producer.reason;
+}
+
+/* Plain values of the slice are drawn plainly. */
+static bool keep_marked(struct flow_graph *graph, struct error *error)
+{
+    bool *kept = memory_allocate((size_t)graph->node_count + 1, sizeof *kept);
+    bool is_done;
+
+    if (kept == NULL) {
+        return why_out_of_memory(error);
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        kept[i] = graph->nodes[i].mark != FLOW_MARK_NONE;
+        if (graph->nodes[i].mark == FLOW_MARK_EQUAL) {
+            graph->nodes[i].mark = FLOW_MARK_NONE;
+        }
+    }
+    is_done = flow_graph_keep(graph, kept, error);
+    memory_free(kept);
+    return is_done;
+}
+
+/* What is nearest to the first value of the gravest mark. */
+static bool keep_near(struct flow_graph *graph, uint32_t limit, struct error *error)
+{
+    uint32_t first = 0;
+    bool *kept;
+    bool is_done;
+
+    if (limit == 0 || graph->node_count <= limit) {
+        return true;
+    }
+    kept = memory_allocate(graph->node_count, sizeof *kept);
+    if (kept == NULL) {
+        return why_out_of_memory(error);
+    }
+    for (uint32_t i = 1; i < graph->node_count; i++) {
+        first = graph->nodes[i].mark > graph->nodes[first].mark ? i : first;
+    }
+    is_done = flow_graph_near(graph, first, limit, kept, error) &&
+              flow_graph_keep(graph, kept, error);
+    memory_free(kept);
+    return is_done;
+}
+
+bool why_picture_add(struct why *why,
+                     const struct render_options *options,
+                     struct buffer *bytes,
+                     struct error *error)
+{
+    struct flow_options flow = {
+        .fold = FLOW_FOLD_AUTO,
+        .has_scalars = true,
+        .mark = mark_of,
+        .remark = remark_of,
+        .mark_context = why,
+    };
+    struct render_options render = *options;
+    struct buffer verdict = BUFFER_INIT;
+    struct slice first;
+    struct flow_graph graph;
+    bool is_done;
+
+    flow_graph_init(&graph);
+    why_head_add(why, &verdict);
+    first = buffer_slice(&verdict);
+    render.picture.verdict = &first;
+    render.picture.verdict_count = 1;
+    log_reader_rewind(why->reader);
+    is_done = flow_graph_build(&graph, why->reader, &why->sources, &flow, error) &&
+              keep_marked(&graph, error) &&
+              keep_near(&graph, options->box_limit, error);
+    if (is_done && options->node_limit > 0 && graph.node_count > options->node_limit) {
+        error_set(error, ERROR_USAGE,
+                  "%lu nodes are too many to draw (limit: %lu): `monitorch why --all` "
+                  "lists them as text",
+                  (unsigned long)graph.node_count, (unsigned long)options->node_limit);
+        is_done = false;
+    }
+    is_done = is_done && render_graph(&graph, &render, bytes, error);
+    buffer_release(&verdict);
+    flow_graph_release(&graph);
+    return is_done;
 }
