@@ -73,6 +73,34 @@ def test_a_trace_without_nan(tmp_path):
     assert page.data["state"] == "fine" and page.data["lists"] == []
 
 
+MASKED = """
+import numpy as np
+
+def attend(scores, mask):
+    scores = np.where(mask, scores, -np.inf)
+    return np.exp(scores).sum()
+
+for turn in range(4):
+    total = attend(np.arange(4.0), np.arange(4) > turn)
+"""
+
+
+def test_a_mask_is_no_cause(tmp_path):
+    """Infinities that lines write by name: the page is that of the run."""
+    page = Page(write(record(tmp_path / "p", MASKED), tmp_path))
+    assert page.data["state"] == "fine" and page.data["lists"] == []
+    assert {module["nan"] for module in page.data["modules"]} == {0}
+    [masked] = [one for one in page.data["series"] if one.get("nonfinite") and "strip" in one]
+    assert masked["nonfinite"] == 4 and masked["nan"] == 0
+    assert {part & 5 for part in masked["strip"][2::3]} == {1}
+    assert "Inf made here" not in page.text[: page.text.index('id="source"')]
+
+
+def test_a_nan_in_a_strip(trace, tmp_path):
+    data = Page(write(trace, tmp_path)).data
+    assert sum(module["nan"] for module in data["modules"]) > 0
+
+
 def test_events_are_those_of_show(trace, tmp_path):
     page = Page(write(trace, tmp_path))
     lines = viewer.run("show", trace, "--json").stdout.splitlines()
@@ -219,6 +247,29 @@ def test_in_a_browser(window, trace, tmp_path):
     window.press("t")
     assert window.do("document.documentElement.dataset.theme") != theme
     assert window.errors == []
+
+
+def test_boxes_of_the_picture_are_buttons(window, trace, tmp_path):
+    path = write(trace, tmp_path)
+    window.errors.clear()
+    window.open(path)
+    shown = "[...document.querySelectorAll('.picture')].find((one) => one.offsetParent)"
+    box = f"{shown}.querySelector('.node[role=button]')"
+    window.do(f"{box}.focus()")
+    name = window.do(f"{box}.getAttribute('aria-label')").split(",")[0]
+    window.press("Enter")
+    assert name in window.do("document.getElementById('details').textContent")
+    assert window.errors == []
+
+
+def test_print_is_light(window, trace, tmp_path):
+    window.open(write(trace, tmp_path), dark=True)
+    theme = "document.documentElement.dataset.theme"
+    before = window.do(theme)
+    window.do("dispatchEvent(new Event('beforeprint'))")
+    assert window.do(theme) == "light"
+    window.do("dispatchEvent(new Event('afterprint'))")
+    assert window.do(theme) == before
 
 
 def test_a_link_chooses_a_visit(window, trace, tmp_path):

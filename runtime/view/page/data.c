@@ -350,8 +350,10 @@ static void find_places(const struct data *data, uint32_t *places)
     }
 }
 
+#define EDGE_UNSURE 8
+
 /* Three numbers each: how far the target is behind the one before, how far the source is before the
- * target, and the kind. Edges are in the order of their targets. */
+ * target, and the kind, with EDGE_UNSURE where that is so. Edges are in the order of their targets. */
 static bool add_edges(struct data *data, struct buffer *text)
 {
     const struct flow_graph *graph = data->page->graph;
@@ -369,14 +371,19 @@ static bool add_edges(struct data *data, struct buffer *text)
     }
     find_places(data, places);
     for (uint32_t i = 0; i < graph->edge_count; i++) {
-        uint32_t target = places[graph->edges[i].target];
-        uint32_t source = places[graph->edges[i].source];
+        const struct flow_edge *edge = &graph->edges[i];
+        uint32_t target = places[edge->target];
+        uint32_t source = places[edge->source];
 
         if (target != NUMBER_MAP_NONE && source != NUMBER_MAP_NONE && source < target) {
             assert(target >= last);
-            buffer_add_format(&column, "%lu,%lu,%u,", (unsigned long)(target - last),
-                              (unsigned long)(target - source),
-                              (unsigned)graph->edges[i].kind);
+            buffer_add_number(&column, target - last);
+            buffer_add_byte(&column, ',');
+            buffer_add_number(&column, target - source);
+            buffer_add_byte(&column, ',');
+            buffer_add_number(&column, (unsigned)edge->kind +
+                                           (edge->is_unsure ? EDGE_UNSURE : 0));
+            buffer_add_byte(&column, ',');
             last = target;
         }
     }
@@ -404,8 +411,8 @@ static void add_bound(struct buffer *text, float bound)
     buffer_add_byte(text, ',');
 }
 
-/* Of each bin three numbers: the least, the greatest (0, 0 and 2 or 3: none), and whether a value
- * is not finite. */
+/* Of each bin three numbers: the least, the greatest, and a sum: 1 where a value is not finite, 2 where
+ * none is finite (the others are 0 then), 4 where one is NaN or +Inf. */
 static void add_strip(struct buffer *text, const struct series *series)
 {
     struct buffer column = BUFFER_INIT;
@@ -417,7 +424,8 @@ static void add_strip(struct buffer *text, const struct series *series)
 
         add_bound(&column, is_empty || !isfinite(bin->low) ? 0 : bin->low);
         add_bound(&column, is_empty || !isfinite(bin->high) ? 0 : bin->high);
-        buffer_add_number(&column, (uint64_t)bin->has_nonfinite + (is_empty ? 2 : 0));
+        buffer_add_number(&column, (uint64_t)bin->has_nonfinite + (is_empty ? 2 : 0) +
+                                       (bin->has_nan ? 4 : 0));
         buffer_add_byte(&column, ',');
     }
     add_column(text, SLICE("strip"), &column);
@@ -460,7 +468,7 @@ static void add_modules(const struct data *data, struct buffer *text)
         json_number_add(text, SLICE("function"), row->function);
         json_number_add(text, SLICE("call"), row->call);
         json_number_add(text, SLICE("count"), row->count);
-        json_number_add(text, SLICE("nonfinite"), row->nonfinite_count);
+        json_number_add(text, SLICE("nan"), row->nan_count);
         json_number_add(text, SLICE("in"), row->in);
         json_number_add(text, SLICE("out"), row->out);
         buffer_add_byte(text, '}');

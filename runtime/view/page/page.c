@@ -40,12 +40,12 @@ static const char bar[] =
 
 static const char body_end[] =
     "<div id=\"columns\">\n"
-    "<nav id=\"side\" aria-label=\"modules\"><h2>Modules</h2>"
-    "<input id=\"filter\" type=\"search\" aria-label=\"filter modules\" "
-    "placeholder=\"Filter\"/><div id=\"tree\"></div></nav>\n"
     "<section id=\"source\" aria-label=\"source\" tabindex=\"-1\"><div id=\"files\">"
     "</div></section>\n"
-    "<aside id=\"details\" aria-label=\"value\"></aside>\n"
+    "<div id=\"panel\"><aside id=\"details\" aria-label=\"value\"></aside>\n"
+    "<nav id=\"side\" aria-label=\"modules\"><h2>Modules</h2>"
+    "<input id=\"filter\" type=\"search\" aria-label=\"filter modules\" "
+    "placeholder=\"Filter\"/><div id=\"tree\"></div></nav></div>\n"
     "</div>\n"
     "<section id=\"run\" aria-label=\"recording\"><h2>The recording</h2></section>\n"
     "<div id=\"status\" class=\"skip\" role=\"status\" aria-live=\"polite\"></div>\n"
@@ -139,8 +139,8 @@ static void picture_add(struct buffer *bytes, struct slice svg, struct slice the
 {
     buffer_add(bytes, SLICE("<div class=\"picture "));
     buffer_add(bytes, theme);
-    buffer_add(bytes, SLICE("\" tabindex=\"0\" role=\"region\" "
-                            "aria-label=\"picture\">\n"));
+    buffer_add(bytes, SLICE("\" tabindex=\"0\" role=\"group\" "
+                            "aria-label=\"boxes and arrows\">\n"));
     buffer_add(bytes, slice_part(svg, slice_find(svg, SLICE("<svg"), 0), svg.size));
     buffer_add(bytes, SLICE("</div>\n"));
 }

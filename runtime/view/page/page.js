@@ -82,8 +82,8 @@ const sources = new Map(), targets = new Map();
   for (let i = 0, target = 0; i < data.edges.length; i += 3) {
     target += data.edges[i];
     const source = target - data.edges[i + 1], kind = data.edges[i + 2];
-    put(sources, target, [source, kind]);
-    put(targets, source, [target, kind]);
+    put(sources, target, [source, kind & 7, kind >> 3]);
+    put(targets, source, [target, kind & 7, kind >> 3]);
   }
 })();
 
@@ -171,7 +171,7 @@ function strip(series, isLarge) {
   if (!s.strip || s.strip.length < 6) return null;
   const bins = s.strip.length / 3, width = isLarge ? 300 : 64, height = isLarge ? 60 : 14;
   let low = Infinity, high = -Infinity;
-  for (let i = 0; i < bins; i++) if (s.strip[3 * i + 2] < 2) { low = Math.min(low, s.strip[3 * i]); high = Math.max(high, s.strip[3 * i + 1]); }
+  for (let i = 0; i < bins; i++) if (!(s.strip[3 * i + 2] & 2)) { low = Math.min(low, s.strip[3 * i]); high = Math.max(high, s.strip[3 * i + 1]); }
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", isLarge ? "strip large" : "strip");
   svg.setAttribute("viewBox", "0 0 " + width + " " + height);
@@ -184,7 +184,7 @@ function strip(series, isLarge) {
   const x = (i) => (bins > 1 ? i / (bins - 1) * (width - 2) + 1 : width / 2);
   let runs = [], run = [];
   for (let i = 0; i <= bins; i++) {
-    if (i < bins && s.strip[3 * i + 2] < 2) run.push(i);
+    if (i < bins && !(s.strip[3 * i + 2] & 2)) run.push(i);
     else if (run.length) { runs.push(run); run = []; }
   }
   for (const part of runs) {
@@ -197,7 +197,7 @@ function strip(series, isLarge) {
   for (let i = 0; i < bins; i++) {
     if (!(s.strip[3 * i + 2] & 1)) continue;
     const mark = document.createElementNS(SVG, "rect");
-    mark.setAttribute("class", "nan");
+    mark.setAttribute("class", s.strip[3 * i + 2] & 4 ? "nan" : "mask");
     mark.setAttribute("x", Math.max(0, x(i) - 1.5)); mark.setAttribute("y", 0);
     mark.setAttribute("width", 3); mark.setAttribute("height", height);
     svg.append(mark);
@@ -289,7 +289,7 @@ function chip(series) {
     if (mark > 1) button.append(make("span", { class: "mark " + MARK_CLASS[mark] }, MARKS[mark]));
   }
   if (s.nan && (event < 0 || !nonfiniteText(event))) {
-    button.append(make("span", { class: "mark bad" }, "NaN or Inf in " + count(s.nan, "visit")));
+    button.append(make("span", { class: "mark bad" }, "NaN or Inf in " + s.nan + " of " + count(s.count, "visit")));
   }
   button.title = placeText(site) + "  " + count(s.count, "visit");
   button.addEventListener("click", () => choose(event >= 0 ? event : eventsOfSeries[series][0], true));
@@ -469,10 +469,11 @@ function list(title, pairs) {
   if (!pairs || !pairs.length) return null;
   const box = make("div", {}, make("strong", {}, title));
   const ul = make("ul", {});
-  for (const [event, kind] of pairs.slice(0, 40)) {
+  const sorted = pairs.slice().sort((a, b) => a[2] - b[2]);
+  for (const [event, kind, isUnsure] of sorted.slice(0, 40)) {
     const bad = nonfiniteText(event);
     ul.append(make("li", {}, link(event), "  " + T[E.form[event]], bad ? make("span", { class: "mark bad" }, bad) : null,
-      kind ? make("span", { class: "faint" }, "  " + EDGES[kind]) : null));
+      kind ? make("span", { class: "faint" }, "  " + EDGES[kind]) : null, isUnsure ? make("span", { class: "faint" }, "  perhaps") : null));
   }
   if (pairs.length > 40) ul.append(make("li", { class: "faint" }, "and " + (pairs.length - 40) + " more"));
   box.append(ul);
@@ -549,17 +550,17 @@ function drawArrows() {
   svg.id = "arrows";
   svg.setAttribute("aria-hidden", "true");
   const yOf = (other) => { const place = other.getBoundingClientRect(); return place.top - top + 11; };
-  const draw = (other, kind) => {
+  const draw = (other, kind, isUnsure) => {
     const there = placeOf(other), from = rows.get(lineKey(there.file, there.line));
     if (there.file !== site.file || !from || from.classList.contains("hidden") || from === row) return;
     const a = yOf(from), b = yOf(row), reach = Math.min(34, 6 + Math.abs(a - b) / 18);
     const path = document.createElementNS(SVG, "path");
     path.setAttribute("d", "M44 " + a + "C" + (44 - reach) + " " + a + " " + (44 - reach) + " " + b + " 44 " + b);
-    if (kind) path.setAttribute("class", kind);
+    path.setAttribute("class", kind + (isUnsure ? " unsure" : ""));
     svg.append(path);
   };
-  (sources.get(chosen) || []).slice(0, 40).forEach(([event]) => draw(event, ""));
-  (targets.get(chosen) || []).slice(0, 40).forEach(([event]) => draw(event, "to"));
+  (sources.get(chosen) || []).slice(0, 40).forEach(([event, , isUnsure]) => draw(event, "", isUnsure));
+  (targets.get(chosen) || []).slice(0, 40).forEach(([event, , isUnsure]) => draw(event, "to", isUnsure));
   code.append(svg);
 }
 
@@ -684,13 +685,13 @@ function treeRow(label, modules, children) {
   } else row.append(make("span", { class: "fold" }, ""));
   const open = make("button", { class: "open", type: "button" }, make("span", { class: "name" }, label));
   if (module) {
-    const calls = modules.reduce((sum, one) => sum + one.count, 0), bad = modules.reduce((sum, one) => sum + one.nonfinite, 0);
-    open.append(make("span", { class: "faint" }, (T[module.class] ? "  " + T[module.class].replace(/^.*\./, "") : "") + (calls > 1 ? "  × " + calls : "")));
+    const calls = modules.reduce((sum, one) => sum + one.count, 0), bad = modules.reduce((sum, one) => sum + one.nan, 0);
+    open.append(make("span", { class: "class" }, (T[module.class] ? "  " + T[module.class].replace(/^.*\./, "") : "") + (calls > 1 ? "  × " + calls : "")));
     if (bad) open.append(make("span", { class: "mark bad" }, "NaN or Inf"));
     if (module.in || module.out) open.append(make("span", { class: "forms" }, (T[module.in] || "…") + " → " + (T[module.out] || "…")));
     open.addEventListener("click", () => showModule(module));
-  } else open.disabled = true;
-  row.append(open);
+    row.append(open);
+  } else row.append(make("span", { class: "name" }, label));
   li.append(row);
   if (inner) li.append(inner);
   return li;
@@ -699,13 +700,16 @@ function treeRow(label, modules, children) {
 function drawTree() {
   const functionName = (module) => data.files[module.file].functions[module.function].name;
   const draw = (node) => [...node.children.values()].map((child) => treeRow(child.name, child.modules, draw(child)));
-  const top = buildTree(), ul = make("ul", {});
+  const top = buildTree(), models = make("ul", {}), functions = make("ul", {});
   for (const module of top.modules) {
-    const isModel = T[module.class] && top.children.size;
-    ul.append(treeRow(functionName(module), [module], isModel && /\.forward$/.test(functionName(module)) && !ul.querySelector("ul") ? draw(top) : null));
+    const isModel = T[module.class] && top.children.size && !models.firstChild && /\.forward$/.test(functionName(module));
+    if (isModel) models.append(treeRow(functionName(module), [module], draw(top)));
+    else functions.append(treeRow(functionName(module), [module], null));
   }
-  if (!ul.querySelector("ul")) ul.append(...draw(top));
-  byId("tree").append(ul);
+  if (!models.firstChild) models.append(...draw(top));
+  byId("tree").replaceChildren();
+  if (models.firstChild) byId("tree").append(models, make("h3", {}, "Other functions"));
+  byId("tree").append(functions);
 }
 
 byId("filter").addEventListener("input", () => {
@@ -819,6 +823,11 @@ function drawSteps() {
     if (T[module.class] && !T[module.path] && !/\.__\w+__$/.test(name) && calls.length > 1 && (!best || calls.length > best.length)) best = calls;
   });
   if (!best) return;
+  const ofLine = new Map();
+  for (const call of best) ofLine.set(C.line[call], (ofLine.get(C.line[call]) || 0) + 1);
+  const line = [...ofLine].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+  best = best.filter((call) => C.line[call] === line);
+  if (best.length < 2) return;
   const slider = make("input", { type: "range", min: 0, max: best.length - 1, value: 0, "aria-label": "step" });
   const label = make("span", {}, "step 1 of " + best.length);
   slider.addEventListener("input", () => { label.textContent = "step " + (+slider.value + 1) + " of " + best.length; chooseCall(best[+slider.value]); });
@@ -827,20 +836,29 @@ function drawSteps() {
 
 /* ---- the picture ---- */
 
+/* The value of a box: its name, line and file are in the title. */
+function showBox(name, fileText, line) {
+  const isNamed = (series) => T[data.series[series].name] === name;
+  const holdsName = (one, i) => (seriesOfLine.get(lineKey(i, line)) || []).some(isNamed);
+  let index = data.files.findIndex((one, i) => (fileText ? one.name === fileText : holdsName(one, i)));
+  if (index < 0) index = data.files.findIndex((one, i) => sitesOfLine.has(lineKey(i, line)));
+  if (index < 0) return;
+  const series = (seriesOfLine.get(lineKey(index, line)) || []).find(isNamed);
+  if (series === undefined || !eventsOfSeries[series].length) { showLine(index, line); return; }
+  choose(shownEvent(series) >= 0 ? shownEvent(series) : eventsOfSeries[series][0], true);
+}
+
 function listenToPicture() {
   document.querySelectorAll(".picture .node").forEach((node) => {
     const title = node.querySelector("title");
     const found = title && title.textContent.match(/^(.*?) {2}(?:line |(\S+):)(\d+)/);
     if (!found) return;
-    node.addEventListener("click", () => {
-      const line = +found[3];
-      const file = data.files.findIndex((one, i) => (found[2] ? one.name === found[2] : (seriesOfLine.get(lineKey(i, line)) || []).some((series) => T[data.series[series].name] === found[1])));
-      const index = file >= 0 ? file : data.files.findIndex((one, i) => sitesOfLine.has(lineKey(i, line)));
-      if (index < 0) return;
-      const series = (seriesOfLine.get(lineKey(index, line)) || []).find((one) => T[data.series[one].name] === found[1]);
-      if (series !== undefined && eventsOfSeries[series].length) choose(shownEvent(series) >= 0 ? shownEvent(series) : eventsOfSeries[series][0], true);
-      else showLine(index, line);
-    });
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("role", "button");
+    node.setAttribute("aria-label", clean(found[1] + ", line " + found[3]));
+    const show = () => showBox(found[1], found[2], +found[3]);
+    node.addEventListener("click", show);
+    node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); show(); } });
   });
 }
 
@@ -889,6 +907,9 @@ drawDetails();
 listenToPicture();
 addEventListener("hashchange", followHash);
 addEventListener("resize", drawArrows);
+let theme = "";
+addEventListener("beforeprint", () => { theme = root.dataset.theme; setTheme("light", false); });
+addEventListener("afterprint", () => { if (theme) setTheme(theme, false); });
 if (location.hash) followHash();
 root.dataset.ready = "yes";
 })();

@@ -159,16 +159,18 @@ static void halve_bins(struct series *series)
         const struct series_bin *a = &series->bins[2 * i];
         const struct series_bin *b = &series->bins[2 * i + 1];
 
-        series->bins[i] =
-            (struct series_bin){fminf(a->low, b->low), fmaxf(a->high, b->high),
-                                a->has_nonfinite || b->has_nonfinite};
+        series->bins[i] = (struct series_bin){
+            fminf(a->low, b->low), fmaxf(a->high, b->high),
+            a->has_nonfinite || b->has_nonfinite, a->has_nan || b->has_nan};
     }
     series->bin_count = SERIES_BIN_MAX / 2;
     series->bin_width *= 2;
 }
 
-static void
-add_bin(struct series *series, const struct log_event_view *event, bool is_bad)
+static void add_bin(struct series *series,
+                    const struct log_event_view *event,
+                    bool is_bad,
+                    bool is_nan)
 {
     uint64_t place = (series->count - 1) / series->bin_width;
     double low = INFINITY;
@@ -184,12 +186,13 @@ add_bin(struct series *series, const struct log_event_view *event, bool is_bad)
     }
     for (; series->bin_count <= place; series->bin_count++) {
         series->bins[series->bin_count] =
-            (struct series_bin){INFINITY, -INFINITY, false};
+            (struct series_bin){INFINITY, -INFINITY, false, false};
     }
     bin = &series->bins[place];
     bin->low = fminf(bin->low, (float)low);
     bin->high = fmaxf(bin->high, (float)high);
     bin->has_nonfinite |= is_bad;
+    bin->has_nan |= is_nan;
 }
 
 /* ---- modules ---- */
@@ -245,7 +248,7 @@ static bool add_call(struct series_set *set, const struct log_call_view *call)
 static void add_to_module(struct series_set *set,
                           const struct log_event_view *event,
                           uint32_t form,
-                          bool is_bad)
+                          bool is_nan)
 {
     uint32_t index = number_map_get(&set->module_of_call, event->call);
     struct module_row *row;
@@ -254,7 +257,7 @@ static void add_to_module(struct series_set *set,
         return;
     }
     row = &set->modules[index];
-    row->nonfinite_count += is_bad;
+    row->nan_count += is_nan;
     if (event->kind != VALUE_TENSOR) {
         return;
     }
@@ -280,6 +283,7 @@ static bool has_nan(const struct log_event_view *event)
 static bool add_event(struct series_set *set, const struct log_event_view *event)
 {
     bool is_bad = value_has_nonfinite(event);
+    bool is_nan = is_bad && has_nan(event);
     void *items = set->site_counts;
     uint32_t index, form;
     struct series *series;
@@ -300,15 +304,15 @@ static bool add_event(struct series_set *set, const struct log_event_view *event
     series = &set->series[index];
     series->count++;
     add_form(series, form);
-    add_bin(series, event, is_bad);
+    add_bin(series, event, is_bad, is_nan);
     if (is_bad) {
         series->nonfinite_count++;
-        series->nan_count += has_nan(event);
+        series->nan_count += is_nan;
         series->first_nonfinite = event->number < series->first_nonfinite
                                       ? event->number
                                       : series->first_nonfinite;
     }
-    add_to_module(set, event, form, is_bad);
+    add_to_module(set, event, form, is_nan);
     return true;
 }
 

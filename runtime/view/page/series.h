@@ -21,6 +21,7 @@
 struct series_bin {
     float low, high; /* low > high: no finite value */
     bool has_nonfinite;
+    bool has_nan; /* or +Inf: more than a mask's -Inf */
 };
 
 /* The values of one name, at one place inside it, at one site. */
@@ -46,8 +47,8 @@ struct module_row {
     uint32_t module, function;
     uint32_t call; /* the first one's number */
     uint64_t count;
-    uint64_t nonfinite_count; /* events */
-    uint32_t in, out;         /* texts: the form of the first array; 0: none */
+    uint64_t nan_count; /* events with a NaN or +Inf */
+    uint32_t in, out;   /* texts: the form of the first array; 0: none */
 };
 
 struct series_set {

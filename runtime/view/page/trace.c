@@ -32,6 +32,12 @@ static bool has_answer(const struct trace_page *trace)
     return trace->why.target != FLOW_NONE;
 }
 
+/* Where every infinity is meant, nothing is wrong: the page is that of the run. */
+static bool has_cause(const struct trace_page *trace)
+{
+    return has_answer(trace) && !trace->why.is_soft;
+}
+
 /* What `why` prints, its first line as the title. */
 static void add_answer(struct trace_page *trace)
 {
@@ -134,7 +140,7 @@ static void find_chain(struct trace_page *trace)
     const struct why *why = &trace->why;
 
     trace->chain = (struct page_list){.kind = PAGE_CHAIN, .rows = trace->rows};
-    if (!has_answer(trace)) {
+    if (!has_cause(trace)) {
         return;
     }
     for (uint32_t i = 0; i < why->producer_count; i++) {
@@ -276,8 +282,8 @@ static bool make_pictures(struct trace_page *trace)
     if (trace->options->is_json || trace->why.event_count == 0) {
         return true;
     }
-    return has_answer(trace) && !trace->options->is_own_picture ? draw_causes(trace)
-                                                                : draw_trace(trace);
+    return has_cause(trace) && !trace->options->is_own_picture ? draw_causes(trace)
+                                                               : draw_trace(trace);
 }
 
 bool page_trace_add(const struct page_trace_options *options,
