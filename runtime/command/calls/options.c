@@ -3,6 +3,7 @@
 
 #include "runtime/command/shared/output_files.h"
 #include "runtime/command/shared/style_arguments.h"
+#include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
 
 #include <string.h>
@@ -228,8 +229,7 @@ static bool add_input(void *context, const char *word, struct error *error)
     struct calls_options *options = context;
 
     if (options->input != NULL) {
-        error_set(error, ERROR_USAGE, "%.200s: expected one trace", word);
-        return false;
+        return trace_words_refuse_more(word, "one trace", error);
     }
     options->input = word;
     return true;

@@ -242,11 +242,11 @@ static bool add_trace(void *context, const char *word, struct error *error)
     struct graph_options *options = context;
 
     if (options->trace != NULL) {
-        error_set(error, ERROR_USAGE,
-                  "%.200s: expected one trace (for a folder: `for t in runs/*.mtrace; "
-                  "do monitorch graph \"$t\" -o \"$t.svg\"; done`)",
-                  word);
-        return false;
+        return trace_words_refuse_more(word,
+                                       "one trace (for a folder: `for t in "
+                                       "runs/*.mtrace; do monitorch graph \"$t\" -o "
+                                       "\"$t.svg\"; done`)",
+                                       error);
     }
     options->trace = word;
     return true;

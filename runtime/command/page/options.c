@@ -60,9 +60,7 @@ static bool add_trace(void *context, const char *word, struct error *error)
     struct page_options *options = context;
 
     if (options->trace_count == 2) {
-        error_set(error, ERROR_USAGE, "%.200s: expected one trace, or two to compare",
-                  word);
-        return false;
+        return trace_words_refuse_more(word, "one trace, or two to compare", error);
     }
     options->traces[options->trace_count++] = word;
     return true;

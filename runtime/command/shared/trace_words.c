@@ -2,6 +2,7 @@
 #include "runtime/command/shared/trace_words.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/slice.h"
 
 /* What reading a command line goes through. */
 struct reading {
@@ -63,4 +64,30 @@ bool trace_words_read(
 bool trace_words_refuse_none(struct error *error)
 {
     return arguments_refuse("no trace, expected TRACE, such as run.mtrace", error);
+}
+
+static bool is_output(struct slice name)
+{
+    static const char *const endings[] = {".svg", ".png",  ".pdf",
+                                          ".dot", ".html", ".json"};
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        if (slice_ends(name, slice_of(endings[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool trace_words_refuse_more(const char *word,
+                             const char *expected,
+                             struct error *error)
+{
+    if (is_output(slice_of(word))) {
+        error_set(error, ERROR_USAGE, "%.200s: the file to write follows -o: -o %.200s",
+                  word, word);
+    } else {
+        error_set(error, ERROR_USAGE, "%.200s: expected %s", word, expected);
+    }
+    return false;
 }

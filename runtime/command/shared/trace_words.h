@@ -32,4 +32,10 @@ bool trace_words_read(
 /* Says that no trace was given. Returns false. */
 bool trace_words_refuse_none(struct error *error);
 
+/* Says that a word is one too many, and what was `expected`; the name of an output is to follow -o.
+ * Returns false. */
+bool trace_words_refuse_more(const char *word,
+                             const char *expected,
+                             struct error *error);
+
 #endif

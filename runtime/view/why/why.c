@@ -133,10 +133,17 @@ static bool refuse_number(struct why *why, uint64_t number, struct error *error)
         }
         break;
     }
+    if (why->event_count == 0) {
+        error_set(error, ERROR_USAGE, "has no events");
+        return false;
+    }
     error_set(error, ERROR_USAGE,
-              "there is no event #%llu: the trace has %llu, from #%llu on",
-              (unsigned long long)number, (unsigned long long)why->event_count,
-              (unsigned long long)why->first_event);
+              "there is no event #%llu: the trace has #%llu to #%llu; the values of a "
+              "line are "
+              "asked for as FILE:%llu",
+              (unsigned long long)number, (unsigned long long)why->first_event,
+              (unsigned long long)(why->first_event + why->event_count - 1),
+              (unsigned long long)number);
     return false;
 }
 

@@ -15,6 +15,7 @@ from _weakref import ref
 from monitorch import _instrument
 from monitorch._compile.selected import find_current_folder
 from monitorch._record import source as _source
+from monitorch._run.command import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,12 +58,24 @@ def _find_script(program: Program) -> None:
         program.path = f"{find_current_folder()}/{program.path}"
     if _has_importer(program.path):
         program.kind = "folder"
+        _refuse_empty(program)
         return
     try:
         with open(program.path, "rb") as file:
             program.source = file.read()
     except OSError:
         _run_plainly(program)
+
+
+def _refuse_empty(program: Program) -> None:
+    """Usage for a folder that Python cannot run: before a trace is begun, which replaces an older one."""
+    names = sorted(os.listdir(program.path)) if os.path.isdir(program.path) else ["__main__.py"]
+    if any(name.startswith("__main__.") for name in names):
+        return
+    folder = program.words[0].rstrip("/")
+    programs = [name for name in names if name.endswith(".py")]
+    example = f"{folder}/{programs[0] if programs else 'train.py'}"
+    raise Usage(f"{folder}: a folder without __main__.py; name the program, such as {example}")
 
 
 def _has_importer(path: str) -> bool:
