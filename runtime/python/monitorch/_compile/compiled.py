@@ -12,10 +12,11 @@ import sys
 from _thread import allocate_lock
 from _weakref import ref
 
+from monitorch._imports import Watch
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from importlib.machinery import ModuleSpec
+    from collections.abc import Callable
     from types import CodeType, FrameType, ModuleType
     from typing import Any
 
@@ -55,8 +56,8 @@ def end() -> None:
     _mode = None
     if _must_reset:
         sys.modules[_DYNAMO].reset()
-    if _Finder in sys.meta_path and not any(mode in (_MODULE, _SAVE) for _, mode in _waiting):
-        sys.meta_path.remove(_Finder)
+    if not any(mode in (_MODULE, _SAVE) for _, mode in _waiting):
+        _watch.end()
 
 
 def add(hook: object, mode: str) -> None:
@@ -98,8 +99,8 @@ def _count_contexts(step: int) -> None:
 
 def _look_out() -> None:
     """Sees to it that hooks are announced when Dynamo comes."""
-    if not _is_loaded() and _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
+    if not _is_loaded():
+        _watch.begin()
 
 
 def forget_compiled() -> None:
@@ -120,45 +121,12 @@ def _is_loaded() -> bool:
     return spec is not None and not getattr(spec, "_initializing", False)
 
 
-class _Finder:
-    """Finds nothing, but sees when Dynamo is about to be imported."""
-
-    @staticmethod
-    def find_spec(
-        name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        if name != _DYNAMO:
-            return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            if finder is _Finder or find is None:
-                continue
-            spec: "ModuleSpec | None" = find(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
-                return spec
-        return None
+def _is_dynamo(name: str) -> bool:
+    return name == _DYNAMO
 
 
-class _Loader:
-    """Loads a module as its own loader does, and leaves that one in its place."""
-
-    def __init__(self, loader: "Any") -> None:
-        self._loader = loader
-
-    def create_module(self, spec: "ModuleSpec") -> "ModuleType | None":
-        spec.loader = self._loader
-        module: "ModuleType | None" = self._loader.create_module(spec)
-        spec.loader = self  # type: ignore[assignment]
-        return module
-
-    def exec_module(self, module: "ModuleType") -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        _announce_waiting()
+def _announce_to(dynamo: "ModuleType") -> None:
+    _announce_waiting()
 
 
 def _announce_waiting() -> None:
@@ -175,6 +143,9 @@ def _announce_waiting() -> None:
             _announce(hook, mode)
         except Exception as error:
             _note(f"torch.compile could not be notified of the recorded lines: {error}", True)
+
+
+_watch = Watch(_is_dynamo, _announce_to)
 
 
 def _announce(hook: "Any", mode: str) -> None:

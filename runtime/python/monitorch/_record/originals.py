@@ -11,9 +11,10 @@ Like `_registry`, this module imports only what is built in.
 import sys
 from posix import stat as _stat
 
+from monitorch._imports import Watch
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
     from typing import Any
 
@@ -29,8 +30,7 @@ def add(code: "CodeType") -> None:
     if linecache is not None and hasattr(linecache, "cache"):
         _enter(linecache, filename)
     else:
-        if not _waiting:
-            sys.meta_path.insert(0, _Finder)
+        _watch.begin()
         _waiting.append(filename)
 
 
@@ -102,42 +102,14 @@ def _strip(source: bytes, filename: str) -> bytes:
         return source
 
 
-class _Finder:
-    """Finds nothing, but sees when linecache is about to be imported."""
-
-    @staticmethod
-    def find_spec(
-        name: str, path: "Any" = None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        if name != "linecache":
-            return None
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec: "ModuleSpec | None" = None if find is None else find(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
-                return spec
-        return None
+def _is_linecache(name: str) -> bool:
+    return name == "linecache"
 
 
-class _Loader:
-    """Loads linecache as its own loader does, and leaves that one in its place."""
+def _enter_waiting(linecache: "ModuleType") -> None:
+    _watch.end()
+    while _waiting:
+        _enter(linecache, _waiting.pop(0))
 
-    def __init__(self, loader: "Any") -> None:
-        self._loader = loader
 
-    def create_module(self, spec: "ModuleSpec") -> "ModuleType | None":
-        spec.loader = self._loader
-        module: "ModuleType | None" = self._loader.create_module(spec)
-        spec.loader = self  # type: ignore[assignment]
-        return module
-
-    def exec_module(self, module: "ModuleType") -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        while _waiting:
-            _enter(module, _waiting.pop(0))
+_watch = Watch(_is_linecache, _enter_waiting)

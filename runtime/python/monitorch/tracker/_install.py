@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fnmatch import fnmatchcase
-from importlib.machinery import ModuleSpec
 from threading import RLock
 from typing import Any
+
+from monitorch._imports import Watch
 
 _lock = RLock()
 _installed: list[Installation] = []
@@ -71,8 +72,8 @@ class Installation:
         with _lock:
             if self in _installed:
                 _installed.remove(self)
-            if not _installed and _Finder in sys.meta_path:
-                sys.meta_path.remove(_Finder)
+            if not _installed:
+                _watch.end()
         while self._changed:
             holder, name, before, now = self._changed.pop()
             if vars(holder).get(name) is now:
@@ -126,8 +127,7 @@ def install(
     made = Installation(module, names, decorator)
     with _lock:
         _installed.append(made)
-        if _Finder not in sys.meta_path:
-            sys.meta_path.insert(0, _Finder)
+        _watch.begin()
     for name, known in list(sys.modules.items()):
         if made.has(name) and isinstance(known, types.ModuleType):
             spec = getattr(known, "__spec__", None)
@@ -147,51 +147,14 @@ def _is_defined_in(value: Any, module: str) -> bool:
     return is_function and getattr(value, "__module__", None) == module
 
 
-class _Finder:
-    """An import finder that finds nothing itself, but wraps the loaders of installed modules."""
-
-    @staticmethod
-    def find_spec(
-        name: str,
-        path: Sequence[str] | None = None,
-        target: types.ModuleType | None = None,
-    ) -> ModuleSpec | None:
-        if not any(installation.has(name) for installation in _installed):
-            return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            if finder is _Finder or find is None:
-                continue
-            spec: ModuleSpec | None = find(name, path, target)
-            if spec is not None:
-                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
-                return spec
-        return None
+def _is_installed(name: str) -> bool:
+    return any(installation.has(name) for installation in _installed)
 
 
-class _Loader:
-    """Loads a module by its own loader, then decorates its functions."""
+def _apply_all(module: types.ModuleType) -> None:
+    for installation in list(_installed):
+        if installation.has(module.__name__):
+            installation.apply(module)
 
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> types.ModuleType | None:
-        spec.loader = self._loader
-        try:
-            module: types.ModuleType | None = self._loader.create_module(spec)
-        finally:
-            spec.loader = self  # type: ignore[assignment]
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        for installation in list(_installed):
-            if installation.has(module.__name__):
-                installation.apply(module)
+_watch = Watch(_is_installed, _apply_all)
