@@ -113,9 +113,6 @@ struct diff_blame {
         places[2];     /* of that line, and of its counterpart; line 0: none */
     struct slice name; /* that it wrote to; borrowed until the next step */
 };
-bool diff_writes_blame(struct diff_work *work,
-                       const struct log_item *const items[2],
-                       struct diff_blame *blame);
 
 /* ---- view/diff/judge/taints.c ---- */
 
@@ -181,34 +178,12 @@ void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
 
 /* ---- view/diff/judge/suspect.c ---- */
 
-/* The pair's values are equal, their strides are not. Gives the suspect's number; of the
- * events of one place the first is kept. DIFF_SUSPECTS_MAX: there is no room. */
-uint32_t diff_suspect_add(struct diff_work *work, struct diff_finding *finding);
-/* The suspect whose memory B's event shares, and A's does not; DIFF_SUSPECTS_MAX: none. */
-uint32_t diff_suspect_find(const struct diff_work *work,
-                           const struct log_event_view *a,
-                           const struct log_event_view *b);
-/* Something followed of it. */
-void diff_suspect_report(struct diff_work *work, uint32_t number);
 void diff_suspects_release(struct diff_work *work);
 
 /* ---- view/diff/report/reads.c ---- */
 
-/* Adds to work->text what the event's statement read, a line each, as its trace told it last;
- * `heading` before the first. */
-void diff_reads_add(struct diff_work *work,
-                    unsigned side,
-                    const struct open_call *call,
-                    const struct log_event_view *event,
-                    struct slice heading);
-
 /* ---- view/diff/judge/gap.c ---- */
 
-/* An item that one run alone came to, where the other went on somewhere else. */
-void diff_gap_add(struct diff_work *work,
-                  unsigned side,
-                  const struct log_item *item,
-                  const struct open_call *call);
 /* Both runs are at one place again, or at their ends (NULL). */
 void diff_gap_close(struct diff_work *work, const struct diff_step *step);
 void diff_gap_release(struct diff_gap *gap);
@@ -217,24 +192,7 @@ bool diff_is_cut(const struct diff_work *work, unsigned side);
 
 /* ---- view/diff/judge/arms.c ---- */
 
-/* The statement that an arm is of: its first arm, or the loop. */
-const struct site *diff_arm_head(const struct log_event_view *event);
-/* Of the gap: whether the arms alone are others, of a statement that reads differently, and nothing
- * in them is: `if a: x else: y` became `if not a: y else: x`. */
-bool diff_gap_is_reordered(struct diff_work *work);
-
 /* ---- view/diff/judge/texts.c ---- */
-
-/* Whether the pair may differ: `inputs` are those of the second. */
-bool diff_does_not_count(struct diff_work *work,
-                         const struct log_item *const items[2],
-                         const struct diff_inputs *inputs);
-
-/* What is made of it may differ too. */
-void diff_settle_clock(struct diff_work *work,
-                       struct diff_frame *frame,
-                       const struct log_event_view *event,
-                       const struct open_call *call);
 
 /* ---- view/diff/judge/changed.c ---- */
 

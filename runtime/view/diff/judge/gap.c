@@ -1,9 +1,223 @@
-/* Ways that one run alone went: what lies between two places that both came to is one
- * divergence, told by the first item of each. */
+/* What one run alone did: events without a counterpart, and ways that one run alone went. What lies
+ * between two places that both reached is one divergence, reported by the first item of each. */
 #include "runtime/view/diff/work.h"
+
+#include "runtime/base/memory.h"
+#include "runtime/view/diff/diff.h"
 #include "runtime/view/words/paint.h"
 
 #include <string.h>
+
+/* Statements with arms, side by side: which arm is taken, and what stands in it. */
+
+/* The statement that an arm is of: its first arm, or the loop. */
+static const struct site *diff_arm_head(const struct log_event_view *event)
+{
+    const struct site *arm = event->site;
+    const struct site *found = arm;
+
+    if (arm->arm == 0) {
+        return arm;
+    }
+    for (const struct site *site = arm; site > event->module->table.sites;) {
+        site--;
+        if (site->function != arm->function || site->column > arm->column) {
+            continue;
+        }
+        if (site->column < arm->column ||
+            (site->kind != SITE_BRANCH && site->kind != SITE_LOOP) ||
+            (site->kind == SITE_BRANCH && site->arm >= found->arm)) {
+            return found;
+        }
+        found = site;
+        if (site->kind == SITE_LOOP || site->arm == 0) {
+            return found;
+        }
+    }
+    return found;
+}
+
+/* A statement with arms, in one of the programs. */
+struct statement {
+    const struct log_module *module; /* borrowed; NULL: it is not known */
+    const struct site *head;         /* borrowed */
+    struct slice source;
+};
+
+static struct statement statement_of(struct diff_work *work, unsigned side)
+{
+    const struct log_event_view *event = &work->gap.points[side].item.event;
+    const struct site *head = diff_arm_head(event);
+
+    return (struct statement){
+        .module = event->module,
+        .head = head,
+        .source = diff_place_source(
+            work, side, (struct diff_place){event->module_number, head->line}),
+    };
+}
+
+static uint32_t number_of(const struct statement *statement, const struct site *site)
+{
+    return statement->module->first_site +
+           (uint32_t)(site - statement->module->table.sites);
+}
+
+/* The same statement in the other program. */
+static struct statement
+other_statement(struct diff_work *work, unsigned side, const struct statement *known)
+{
+    struct log_event_view event = work->gap.points[side].item.event;
+    uint32_t number = diff_align_site(work->align, side, number_of(known, known->head));
+    struct statement other = {.module = NULL};
+    struct diff_place place;
+
+    event.site = known->head;
+    event.site_number = number_of(known, known->head);
+    place = diff_other_place(work, side, &event);
+    if (number != DIFF_SITE_NONE && place.line != 0) {
+        other.module = log_reader_module(work->readers[1 - side], place.module);
+        other.head = &other.module->table.sites[number - other.module->first_site];
+        other.source = diff_place_source(work, 1 - side, place);
+    }
+    return other;
+}
+
+/* The arm of the statement that a site is in; UINT32_MAX: it is in none. */
+static uint32_t find_arm(const struct statement *statement, uint32_t number)
+{
+    const struct site_table *table = &statement->module->table;
+    uint32_t first = number_of(statement, statement->head);
+
+    if (number < first || number - statement->module->first_site >= table->site_count) {
+        return UINT32_MAX;
+    }
+    for (const struct site *site =
+             &table->sites[number - statement->module->first_site];
+         site >= statement->head; site--) {
+        if (site->column <= statement->head->column) {
+            return site->kind == SITE_BRANCH &&
+                           site->column == statement->head->column &&
+                           (site == statement->head || site->arm > 0)
+                       ? site->arm
+                       : UINT32_MAX;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* Whether a line in an arm of A's statement is in another one of B's. */
+static bool has_moved_line(const struct diff_work *work, const struct statement both[2])
+{
+    const struct site_table *table = &both[0].module->table;
+    const struct site *end = table->sites + table->site_count;
+
+    for (const struct site *site = both[0].head + 1;
+         site < end && site->function == both[0].head->function; site++) {
+        uint32_t number = number_of(&both[0], site);
+        uint32_t other = diff_align_site(work->align, 0, number);
+        uint32_t arm = find_arm(&both[0], number);
+        uint32_t other_arm;
+
+        if (arm == UINT32_MAX) {
+            return false;
+        }
+        other_arm = other == DIFF_SITE_NONE || site->kind == SITE_BRANCH
+                        ? UINT32_MAX
+                        : find_arm(&both[1], other);
+        if (other_arm != UINT32_MAX && other_arm != arm) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the gap: whether the arms alone are others, of a statement that reads differently, and nothing
+ * in them is: `if a: x else: y` became `if not a: y else: x`. */
+static bool diff_gap_is_reordered(struct diff_work *work)
+{
+    const struct diff_gap *gap = &work->gap;
+    struct statement both[2] = {{.module = NULL}, {.module = NULL}};
+
+    for (unsigned side = 0; side < 2; side++) {
+        const struct diff_point *point = &gap->points[side];
+
+        if (!point->is_there) {
+            continue;
+        }
+        if (point->count != 1 || point->item.kind != LOG_EVENT ||
+            point->item.event.site->kind != SITE_BRANCH) {
+            return false;
+        }
+        both[side] = statement_of(work, side);
+        if (!gap->points[1 - side].is_there) {
+            both[1 - side] = other_statement(work, side, &both[side]);
+        }
+    }
+    return !gap->is_inherited && both[0].module != NULL && both[1].module != NULL &&
+           both[0].source.size > 0 && both[1].source.size > 0 &&
+           !slice_equal(both[0].source, both[1].source) && has_moved_line(work, both);
+}
+
+/* Lines that read differently in both programs. */
+
+static uint32_t find_module(const struct log_reader *reader, uint32_t site)
+{
+    for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
+        const struct log_module *module = log_reader_module(reader, i);
+
+        if (site >= module->first_site &&
+            site - module->first_site < module->table.site_count) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void
+report_changed_line(struct diff_work *work, uint32_t sites[2], uint32_t last[2])
+{
+    uint32_t modules[2], lines[2];
+    struct slice sources[2];
+
+    for (unsigned side = 0; side < 2; side++) {
+        const struct log_module *module;
+
+        modules[side] = find_module(work->readers[side], sites[side]);
+        if (modules[side] == UINT32_MAX) {
+            return;
+        }
+        module = log_reader_module(work->readers[side], modules[side]);
+        lines[side] = module->table.sites[sites[side] - module->first_site].line;
+        sources[side] =
+            source_lines_get(&work->sources[side], modules[side], lines[side]);
+    }
+    if (sources[0].size > 0 && sources[1].size > 0 &&
+        !slice_equal(sources[0], sources[1]) &&
+        (lines[0] != last[0] || lines[1] != last[1])) {
+        work->options->changed(work->options->context, modules, lines, sources);
+        last[0] = lines[0];
+        last[1] = lines[1];
+    }
+}
+
+void diff_report_changed_sites(struct diff_work *work)
+{
+    uint32_t last[2] = {0, 0};
+
+    for (uint32_t i = 0; i < log_reader_module_count(work->readers[0]); i++) {
+        const struct log_module *module = log_reader_module(work->readers[0], i);
+
+        for (uint32_t k = 0; k < module->table.site_count; k++) {
+            uint32_t sites[2] = {module->first_site + k, 0};
+
+            sites[1] = diff_align_site(work->align, 0, sites[0]);
+            if (sites[1] != DIFF_SITE_NONE) {
+                report_changed_line(work, sites, last);
+            }
+        }
+    }
+}
 
 #define NAME_LIMIT 80
 
@@ -13,7 +227,7 @@ void diff_gap_release(struct diff_gap *gap)
     buffer_release(&gap->points[1].path);
 }
 
-/* ---- while it lasts ---- */
+/* ---- a way of one run's own, while it lasts ---- */
 
 static uint32_t call_of(const struct log_item *item)
 {
@@ -64,10 +278,11 @@ static void begin_point(struct diff_work *work,
     work->path.has_failed = work->path.has_failed || point->path.has_failed;
 }
 
-void diff_gap_add(struct diff_work *work,
-                  unsigned side,
-                  const struct log_item *item,
-                  const struct open_call *call)
+/* An item that one run alone came to, where the other went on somewhere else. */
+static void diff_gap_add(struct diff_work *work,
+                         unsigned side,
+                         const struct log_item *item,
+                         const struct open_call *call)
 {
     struct diff_point *point = &work->gap.points[side];
 
@@ -429,4 +644,139 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     work->result->flow++;
     work->result->own_flow += !gap->is_inherited;
     diff_add_finding(work, &finding);
+}
+
+/* What one trace alone has. */
+
+static void report_odd(struct diff_work *work,
+                       unsigned side,
+                       const struct diff_step *step,
+                       bool is_code)
+{
+    struct diff_finding finding = {
+        .cause = is_code ? DIFF_CAUSE_CODE : DIFF_CAUSE_FLOW,
+        .class_ = DIFF_ONLY,
+    };
+    struct diff_place place = diff_place_of(step->items[side], step->calls[side]);
+
+    finding.items[side] = step->items[side];
+    finding.calls[side] = step->calls[side];
+    finding.modules[side] = place.module;
+    finding.lines[side] = place.line;
+    work->name.size = 0;
+    work->words.size = 0;
+    diff_name_add(&step->items[side]->event, &work->name);
+    finding.name = buffer_slice(&work->name);
+    buffer_add(&work->words, is_code ? SLICE("a line that the other does not have")
+                             : step->odd == DIFF_ODD_PART
+                                 ? SLICE("a part that the other's value does not have")
+                                 : SLICE("the other run did not reach it"));
+    finding.words = buffer_slice(&work->words);
+    diff_add_finding(work, &finding);
+}
+
+/* What was made from values that differ has not come of the line. */
+static bool is_inherited(struct diff_work *work,
+                         struct diff_frame *frame,
+                         unsigned side,
+                         const struct diff_step *step)
+{
+    const struct log_event_view *event = &step->items[side]->event;
+    const struct open_call *call = step->calls[side];
+    struct diff_inputs inputs = {.differ = false};
+
+    diff_inputs_add(&inputs, diff_scope_reads(&work->scope, frame, call, side,
+                                              event->module, event->site));
+    diff_inputs_add(&inputs, diff_scope_name(&work->scope, frame, call, side, event));
+    return inputs.differ;
+}
+
+static void
+match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *step)
+{
+    const struct log_event_view *event = &step->items[side]->event;
+    const struct open_call *call = step->calls[side];
+    struct diff_frame *frame = diff_scope_frame(&work->scope, side == 0 ? call : NULL,
+                                                side == 1 ? call : NULL);
+    /* A line that was split in two is another line each time: `a if c else b`. */
+    bool is_code = step->odd == DIFF_ODD_CODE ||
+                   (step->odd == DIFF_ODD_FLOW && frame != NULL &&
+                    diff_scope_is_written(&work->scope, frame, call, side, event));
+    struct diff_taint taint = {
+        .name = event->name,
+        .kind = is_code ? DIFF_TAINT_CODE : DIFF_TAINT_FLOW,
+        .side = side,
+        .module = event->module_number,
+        .line = event->site->line,
+        .digest = is_code ? diff_scope_digest(event) : 0,
+    };
+    bool is_unchanged = event->difference == 0 && (event->change == CHANGE_REBOUND ||
+                                                   event->change == CHANGE_SAME);
+
+    work->result->event_counts[side]++;
+    if (step->odd == DIFF_ODD_LEFT_OUT) {
+        work->result->left_out[side]++;
+        return;
+    }
+    diff_writes_note(work, side, event);
+    if (is_code) {
+        work->result->code[side]++;
+    } else {
+        work->result->only[side]++;
+    }
+    work->parts[side] += step->odd == DIFF_ODD_PART;
+    if (step->odd == DIFF_ODD_FLOW && !is_code) {
+        diff_gap_add(work, side, step->items[side], call);
+    }
+    report_odd(work, side, step, is_code);
+    work->has_found = true;
+    if (frame == NULL) {
+        return;
+    }
+    if (side == 1 && event->site->kind == SITE_LOOP) {
+        diff_frame_turn(&work->scope, frame, event->site_number, event->visit);
+    }
+    if (is_code && !is_unchanged && is_inherited(work, frame, side, step)) {
+        taint.kind = DIFF_TAINT_VALUES;
+    }
+    if ((event->flags & LOG_EVENT_READ) == 0 && !(is_code && is_unchanged)) {
+        diff_scope_taint(&work->scope, frame, call, event, &taint);
+    }
+    if (event->site->kind == SITE_RETURN && !is_code) {
+        diff_return_differs(work, side, call);
+    }
+}
+
+void diff_match_odd(struct diff_work *work, const struct diff_step *step)
+{
+    unsigned side = step->items[0] != NULL ? 0 : 1;
+    const struct log_item *item = step->items[side];
+
+    switch (item->kind) {
+    case LOG_EVENT:
+        match_odd_event(work, side, step);
+        return;
+    case LOG_CALL:
+        diff_scope_frame(&work->scope, side == 0 ? step->calls[0] : NULL,
+                         side == 1 ? step->calls[1] : NULL);
+        if (step->odd == DIFF_ODD_FLOW && work->gap.is_open) {
+            diff_gap_add(work, side, item, step->calls[side]);
+        }
+        return;
+    case LOG_END:
+        diff_scope_end(&work->scope, side, item->end.call);
+        return;
+    default:
+        return;
+    }
+}
+
+void diff_match_before(struct diff_work *work, const struct diff_step *step)
+{
+    unsigned side = step->items[0] != NULL ? 0 : 1;
+
+    if (step->items[side]->kind == LOG_EVENT) {
+        work->result->event_counts[side]++;
+        work->result->before[side]++;
+    }
 }

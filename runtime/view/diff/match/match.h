@@ -94,17 +94,6 @@ bool match_runs(struct match *match,
                 struct error *error);
 void match_release(struct match *match);
 
-/* ---- results.c ---- */
-
-/* Finds the results that one run has alone, and what a result that both have proves of the values above
- * it; needs the partners. false: out of memory. */
-bool match_judge_results(struct match *match);
-
-/* ---- leave.c ---- */
-
-/* Finds where B leaves A; needs the partners. false: out of memory. */
-bool match_find_leave(struct match *match);
-
 /* ---- suspects.c ---- */
 
 /* The contents between what both have and the first that differs: a flag a content, of A and of B. */

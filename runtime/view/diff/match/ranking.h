@@ -64,9 +64,6 @@ struct match_suspect *match_add_suspect(struct ranking *ranking,
                                         const struct match_suspect *suspect);
 /* The line that made B's value. */
 struct match_suspect *match_add_line(struct ranking *ranking, uint32_t value);
-/* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
-struct match_suspect *
-match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
 /* Counts the reason once. The suspect may be NULL. */
 void match_blame(struct match_suspect *suspect, enum match_reason reason, double score);
 
@@ -74,34 +71,18 @@ void match_blame(struct match_suspect *suspect, enum match_reason reason, double
 bool match_is_suspect(const struct ranking *ranking, uint32_t content);
 /* Whether the value's site made, elsewhere, a value that A has. */
 bool match_is_innocent(const struct ranking *ranking, const struct match_value *value);
-/* A value that another line of the same function made by doing the same to other values, and that A
- * has; MATCH_NONE: none. */
-uint32_t match_find_sibling(struct ranking *ranking, uint32_t number);
 
-/* ---- evidence_words.c: numbers and operations ---- */
+/* ---- evidence.c: numbers and operations ---- */
 
 void match_collect_words(struct ranking *ranking);
 void match_judge_words(struct ranking *ranking);
 /* Operations that A's lines have alone; needs the inputs. */
 void match_judge_missing(struct ranking *ranking);
 
-/* ---- evidence_inputs.c: what the two regions read ---- */
+/* ---- evidence.c: what the two regions read ---- */
 
 void match_collect_inputs(struct ranking *ranking, unsigned side);
 /* Needs the weights that are suspects. */
 void match_judge_inputs(struct ranking *ranking);
-/* The lines that made the input and gave it its names, but for those that made A's values elsewhere. */
-void match_blame_makers(struct ranking *ranking,
-                        uint32_t input,
-                        enum match_reason reason,
-                        double score);
-/* Whether the run makes `later` from `content` in one step. */
-bool match_is_step(const struct match_contents *contents,
-                   uint32_t content,
-                   uint32_t later);
-
-/* ---- evidence_weights.c: weights, and how values lie ---- */
-
-void match_judge_weights(struct ranking *ranking);
 
 #endif

@@ -2,11 +2,363 @@
  * the first that differs; each line that made one is a suspect, and so is each weight that it used.
  * The evidence for each is added up; docs/internals/diff.md has the table. */
 #include "runtime/base/hash/hash.h"
+
 #include "runtime/view/diff/match/ranking.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Weights that A does not have or has in another order; and values whose elements are in another order
+ * than A's from some line on. */
+
+/* ---- order ---- */
+
+static struct match_suspect *
+match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
+static uint32_t match_find_sibling(struct ranking *ranking, uint32_t number);
+
+/* How the values of the content lie, by those of its partner: `value` itself, of B. */
+static enum match_order order_of_value(const struct ranking *ranking, uint32_t value)
+{
+    const struct match *match = ranking->match;
+    const struct match_value *b = &match->runs[1].values[value];
+    uint32_t partner = match->contents[1].items[b->content].partner;
+    enum match_order found = MATCH_ORDER_UNKNOWN;
+    unsigned tried = 0;
+
+    for (uint32_t a = match->contents[0].items[partner].first;
+         a != MATCH_NONE && tried < 4 * VALUES_MAX;
+         a = match->contents[0].next[a], tried++) {
+        enum match_order order =
+            match_order_of(&match->runs[0], &match->runs[0].values[a], &match->runs[1],
+                           b, match->tolerance);
+
+        if (order == MATCH_ORDER_SAME) {
+            return order;
+        }
+        found = order != MATCH_ORDER_UNKNOWN ? order : found;
+    }
+    return found;
+}
+
+static enum match_order order_of_weight(const struct ranking *ranking, uint32_t value)
+{
+    return order_of_value(ranking, value);
+}
+
+/* Whether all inputs of the content have their elements in A's order. */
+static bool are_inputs_in_order(const struct ranking *ranking, uint32_t content)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    bool has_any = false;
+
+    for (uint32_t i = contents->in.first[content]; i < contents->in.first[content + 1];
+         i++) {
+        const struct match_content *source = &contents->items[contents->in.items[i]];
+
+        if (source->is_weak) {
+            continue;
+        }
+        has_any |= source->partner != MATCH_NONE;
+        if (source->partner != MATCH_NONE &&
+            order_of_value(ranking, source->last) != MATCH_ORDER_SAME) {
+            return false;
+        }
+    }
+    return has_any;
+}
+
+/* Lines that laid the content out as it lies nowhere in A, after the last value that lies as A's: nothing
+ * says whether they did so rightly. */
+static void blame_reshaped(struct ranking *ranking, uint32_t content, uint32_t same)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    uint32_t last = contents->items[content].last;
+    unsigned tried = 0;
+
+    if (same == last || order_of_value(ranking, last) != MATCH_ORDER_UNKNOWN) {
+        return;
+    }
+    for (uint32_t i = same == MATCH_NONE
+                          ? contents->next[contents->items[content].first]
+                          : contents->next[same];
+         i != MATCH_NONE && tried < VALUES_MAX; i = contents->next[i], tried++) {
+        if (!contents->run->values[i].is_weight &&
+            !contents->run->values[i].is_argument) {
+            match_blame(match_add_line(ranking, i), MATCH_REASON_ORDER,
+                        SCORE_REORDERED);
+        }
+    }
+}
+
+/* The line from which on the content lies in another order than A's. */
+static void judge_order(struct ranking *ranking, uint32_t content)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    uint32_t same = MATCH_NONE, other = MATCH_NONE,
+             first = contents->items[content].first;
+    unsigned tried = 0;
+
+    for (uint32_t i = first; i != MATCH_NONE && tried < 4 * VALUES_MAX;
+         i = contents->next[i], tried++) {
+        enum match_order order = order_of_value(ranking, i);
+
+        if (order == MATCH_ORDER_SAME) {
+            same = i;
+            other = MATCH_NONE;
+        } else if (order == MATCH_ORDER_OTHER && other == MATCH_NONE) {
+            other = i;
+        }
+    }
+    if (other != MATCH_NONE && same != MATCH_NONE) {
+        match_blame(match_add_line(ranking, other), MATCH_REASON_ORDER, SCORE_ORDER);
+    } else if (other != MATCH_NONE && are_inputs_in_order(ranking, content)) {
+        match_blame(match_add_line(ranking, other), MATCH_REASON_ORDER,
+                    SCORE_ORDER / 2);
+    } else if (other == MATCH_NONE) {
+        blame_reshaped(ranking, content, same);
+    }
+}
+
+/* ---- weights ---- */
+
+static uint32_t newest_weight(const struct match_contents *contents, uint32_t content)
+{
+    uint32_t found = contents->items[content].first;
+
+    for (uint32_t i = found; i != MATCH_NONE; i = contents->next[i]) {
+        found = contents->run->values[i].is_weight ? i : found;
+    }
+    return found;
+}
+
+/* A weight of A with as many elements that is none of B; MATCH_NONE: none. */
+static uint32_t find_missing(const struct ranking *ranking, uint64_t count)
+{
+    const struct match_contents *contents = &ranking->match->contents[0];
+
+    for (uint32_t i = 0; i < contents->count; i++) {
+        if (contents->items[i].is_weight && !contents->items[i].is_weak &&
+            match_count_of(contents, i) == count && contents->items[i].keys > 0 &&
+            contents->items[i].holders == 0) {
+            return i;
+        }
+    }
+    return MATCH_NONE;
+}
+
+/* Of a matrix that is no square, the shape shows how it lies. */
+static bool is_matrix(const struct match_value *value, bool is_square)
+{
+    const struct log_shape *shape = value->shape;
+
+    return shape->dimension_count == 2 &&
+           (shape->shape[0] == shape->shape[1]) == is_square;
+}
+
+static void count_orders(struct ranking *ranking)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+
+    for (uint32_t i = 0; i < contents->count; i++) {
+        if (contents->items[i].partner != MATCH_NONE && contents->items[i].keys > 0) {
+            uint32_t value = newest_weight(contents, i);
+
+            if (is_matrix(&contents->run->values[value], false)) {
+                ranking->orders[order_of_weight(ranking, value)]++;
+            }
+        }
+    }
+}
+
+/* Transposed, and nearly all others are not; or the other way round. */
+static bool is_unlike(const struct ranking *ranking, enum match_order order)
+{
+    const unsigned *orders = ranking->orders;
+
+    return (order == MATCH_ORDER_SAME &&
+            orders[MATCH_ORDER_TRANSPOSED] > orders[MATCH_ORDER_SAME]) ||
+           (order == MATCH_ORDER_TRANSPOSED &&
+            orders[MATCH_ORDER_SAME] > orders[MATCH_ORDER_TRANSPOSED]);
+}
+
+static void judge_weight_order(struct ranking *ranking, uint32_t value)
+{
+    const struct match_contents *contents = ranking->match->contents;
+    const struct match_value *weight = &contents[1].run->values[value];
+    enum match_order order = order_of_weight(ranking, value);
+    uint32_t other =
+        newest_weight(&contents[0], contents[1].items[weight->content].partner);
+
+    ranking->has_unproved |= order == MATCH_ORDER_UNKNOWN || order == MATCH_ORDER_OTHER;
+    if (is_matrix(weight, true) && is_unlike(ranking, order)) {
+        match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
+                    SCORE_UNLIKE);
+    } else if (order == MATCH_ORDER_OTHER) {
+        match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
+                    SCORE_ORDER_PERHAPS);
+    }
+}
+
+static void judge_weight(struct ranking *ranking, uint32_t value)
+{
+    const struct match_contents *contents = ranking->match->contents;
+    uint32_t content = contents[1].run->values[value].content;
+    uint32_t partner = contents[1].items[content].partner;
+    uint32_t newest = match_newest_dict(contents[1].run);
+    uint32_t missing = find_missing(ranking, match_count_of(&contents[1], content));
+    uint32_t other =
+        missing == MATCH_NONE ? MATCH_NONE : newest_weight(&contents[0], missing);
+
+    if (!match_is_beside(&contents[1].run->values[value],
+                         &contents[1].run->values[newest])) {
+        return; /* of a checkpoint: it was read, and something else is used */
+    }
+    ranking->has_unproved |= partner == MATCH_NONE;
+    if (partner == MATCH_NONE) {
+        match_blame(match_add_weight(ranking, value, other), MATCH_REASON_UNKNOWN,
+                    missing != MATCH_NONE ? SCORE_UNKNOWN : SCORE_ORDER_PERHAPS);
+    } else if (missing != MATCH_NONE &&
+               contents[0].items[partner].holders > contents[0].items[partner].keys &&
+               contents[0].items[partner].keys > 0) {
+        match_blame(match_add_weight(ranking, value, other), MATCH_REASON_TWICE,
+                    SCORE_TWICE);
+    } else {
+        judge_weight_order(ranking, value);
+    }
+}
+
+/* The weights that the statements of the content's values used. */
+static void
+judge_weights_of(struct ranking *ranking, uint32_t content, bool is_first_alone)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    const struct match_run *run = contents->run;
+    unsigned tried = 0;
+
+    for (uint32_t i = contents->items[content].first;
+         i != MATCH_NONE && tried < 4 * VALUES_MAX;
+         i = is_first_alone ? MATCH_NONE : contents->next[i], tried++) {
+        for (uint32_t k = run->in.first[i]; k < run->in.first[i + 1]; k++) {
+            if (run->values[run->in.items[k]].is_weight) {
+                judge_weight(ranking, run->in.items[k]);
+            }
+        }
+    }
+}
+
+struct weights {
+    uint32_t dict; /* of this one alone: an item of it */
+    uint32_t items[VALUES_MAX];
+    size_t count;
+};
+
+/* The weights among the inputs of the value, and of those down to `depth`. */
+static void collect_weights(const struct match_contents *contents,
+                            uint32_t value,
+                            unsigned depth,
+                            struct weights *weights)
+{
+    const struct match_run *run = contents->run;
+
+    for (uint32_t k = run->in.first[value]; k < run->in.first[value + 1]; k++) {
+        uint32_t source = run->in.items[k];
+        const struct match_value *item = &run->values[source];
+
+        if (item->is_weight) {
+            if (weights->count < VALUES_MAX &&
+                match_is_beside(item, &run->values[weights->dict])) {
+                weights->items[weights->count++] = source;
+            }
+        } else if (item->content != MATCH_NONE && depth > 0) {
+            collect_weights(contents, contents->items[item->content].first, depth - 1,
+                            weights);
+        }
+    }
+}
+
+/* The weight of the sibling that is to its line what `weight` is to its own: of the same shape, or else of
+ * the same rank; NULL: none. */
+static const struct match_value *find_like(const struct match_run *run,
+                                           const struct weights *weights,
+                                           const struct match_value *weight)
+{
+    const struct match_value *found = NULL;
+
+    for (size_t i = 0; i < weights->count; i++) {
+        const struct match_value *other = &run->values[weights->items[i]];
+
+        if (other->shape->dimension_count != weight->shape->dimension_count ||
+            other == weight) {
+            continue;
+        }
+        if (memcmp(other->shape->shape, weight->shape->shape,
+                   other->shape->dimension_count * sizeof *other->shape->shape) == 0) {
+            return other;
+        }
+        found = found == NULL ? other : found;
+    }
+    return found;
+}
+
+/* A line that does what its sibling does, which made a value of A: the weights of the two should lie in
+ * the same way. */
+static void judge_siblings(struct ranking *ranking, uint32_t content)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    const struct match_run *run = contents->run;
+    uint32_t value = contents->items[content].first,
+             sibling = match_find_sibling(ranking, value);
+    struct weights own = {.dict = match_newest_dict(run)}, others = own;
+
+    if (sibling == MATCH_NONE || own.dict == MATCH_NONE) {
+        return;
+    }
+    collect_weights(contents, value, 1, &own);
+    collect_weights(contents, sibling, 1, &others);
+    for (size_t i = 0; i < own.count; i++) {
+        const struct match_value *weight = &run->values[own.items[i]];
+        uint32_t partner = contents->items[weight->content].partner;
+        const struct match_value *other = find_like(run, &others, weight);
+        enum match_order order;
+
+        if (other == NULL || partner == MATCH_NONE ||
+            contents->items[other->content].partner == MATCH_NONE) {
+            continue;
+        }
+        order = order_of_weight(ranking, own.items[i]);
+        if (order != order_of_weight(ranking, (uint32_t)(other - run->values)) ||
+            order == MATCH_ORDER_OTHER) {
+            match_blame(
+                match_add_weight(ranking, own.items[i],
+                                 newest_weight(&ranking->match->contents[0], partner)),
+                MATCH_REASON_ORDER, SCORE_OF_INNOCENT + SCORE_STEP);
+        }
+    }
+}
+
+static void match_judge_weights(struct ranking *ranking)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+
+    count_orders(ranking);
+    for (uint32_t i = 0; i < contents->count; i++) {
+        if (match_is_suspect(ranking, i)) {
+            judge_siblings(ranking, i);
+            judge_weights_of(ranking, i, true);
+        }
+    }
+    for (size_t i = 0; i < ranking->input_counts[1]; i++) {
+        uint32_t input = ranking->inputs[1][i];
+
+        if (!contents->items[input].is_weight) {
+            judge_order(ranking, input);
+            judge_weights_of(ranking, input, false);
+        }
+    }
+}
 
 uint64_t match_count_of(const struct match_contents *contents, uint32_t content)
 {
@@ -69,7 +421,8 @@ static uint32_t find_written(const struct match_run *run, uint32_t value)
     return value;
 }
 
-struct match_suspect *
+/* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
+static struct match_suspect *
 match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other)
 {
     const struct match_run *run = &ranking->match->runs[1];
@@ -153,7 +506,7 @@ static uint64_t form_of(struct ranking *ranking, const struct match_value *value
 
 /* A value that another line of the same function made by doing the same to other values, and that A has;
  * MATCH_NONE: none. */
-uint32_t match_find_sibling(struct ranking *ranking, uint32_t number)
+static uint32_t match_find_sibling(struct ranking *ranking, uint32_t number)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
     const struct match_run *run = contents->run;

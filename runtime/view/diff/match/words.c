@@ -256,15 +256,6 @@ void match_words_add(struct match_words *words, struct slice statement)
 
 /* ---- sets ---- */
 
-void match_words_join(struct match_words *words, const struct match_words *more)
-{
-    words->operations[0] |= more->operations[0];
-    words->operations[1] |= more->operations[1];
-    for (size_t i = 0; i < more->number_count; i++) {
-        match_words_add_number(words, more->numbers[i]);
-    }
-}
-
 /* With the operations that those of `words` cover. */
 static struct match_words widen(const struct match_words *words)
 {

@@ -21,7 +21,6 @@ struct match_words {
 /* Adds the words of a statement. */
 void match_words_add(struct match_words *words, struct slice statement);
 void match_words_add_number(struct match_words *words, double number);
-void match_words_join(struct match_words *words, const struct match_words *more);
 
 /* The same, or an operation of `words` has it where no other number is given: the eps of a norm. */
 bool match_words_implies(const struct match_words *words, double number);

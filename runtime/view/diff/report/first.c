@@ -1,8 +1,485 @@
-/* The first divergence, in words. */
+/* The first divergence in words: its place, its values, what it read. */
 #include "runtime/view/diff/report/words.h"
+
+#include "runtime/array/uninitialised.h"
 #include "runtime/view/diff/work.h"
+#include "runtime/view/words/change_text.h"
 #include "runtime/view/words/paint.h"
+#include "runtime/view/words/tensor_text.h"
 #include "runtime/view/words/value_text.h"
+
+#include <string.h>
+
+/* What a statement read: the trace is gone through once more, up to the statement's event. */
+
+#define INPUTS_MOST     8
+#define READ_NAME_LIMIT 60
+
+struct wanted {
+    struct slice name; /* borrowed from the site table of another reader */
+    enum site_scope scope;
+    bool is_found;
+    bool is_uninitialised; /* its memory was not written when it was recorded */
+    struct buffer value;   /* owned: of the last event so far */
+    uint64_t event;
+};
+
+struct reads_search {
+    struct wanted names[INPUTS_MOST];
+    uint32_t count;
+    const struct log_event_view *target; /* borrowed from the other reader */
+    const struct open_call *call;        /* of the target, in the other reader */
+};
+
+static bool is_attribute(struct slice name)
+{
+    return slice_starts(name, SLICE("self."));
+}
+
+static void want(struct reads_search *reads_search, const struct site_read *read)
+{
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        if (slice_equal(reads_search->names[i].name, read->name)) {
+            return;
+        }
+    }
+    if (reads_search->count < INPUTS_MOST) {
+        reads_search->names[reads_search->count++] = (struct wanted){
+            .name = read->name, .scope = read->scope, .value = BUFFER_INIT};
+    }
+}
+
+/* Whether the event tells what the target's statement would read by that name. */
+static bool is_meant(const struct reads_search *reads_search,
+                     const struct wanted *wanted,
+                     const struct log_item *item,
+                     const struct open_call *call)
+{
+    const struct log_event_view *event = &item->event;
+
+    if (event->path.size > 0 || !slice_equal(event->name, wanted->name)) {
+        return false;
+    }
+    if (is_attribute(wanted->name)) {
+        return reads_search->call == NULL ||
+               (slice_equal(call->class_name, reads_search->call->class_name) &&
+                (slice_equal(call->path, reads_search->call->path) ||
+                 call->path.size == 0));
+    }
+    switch (wanted->scope) {
+    case SITE_SCOPE_LOCAL:
+        return event->call == reads_search->target->call;
+    case SITE_SCOPE_GLOBAL:
+        return event->module_number == reads_search->target->module_number &&
+               (event->site->function == 0 ||
+                event->call == reads_search->target->call);
+    default:
+        return event->module_number == reads_search->target->module_number;
+    }
+}
+
+static bool says_something(const struct log_event_view *event)
+{
+    return event->kind != VALUE_NOTHING && event->kind != VALUE_MISSING &&
+           event->kind != VALUE_OBJECT;
+}
+
+/* Which events are the last ones. */
+static bool find_last(struct reads_search *reads_search, struct log_reader *reader)
+{
+    struct open_calls calls;
+    struct log_item item;
+    bool is_new, is_done = true;
+
+    open_calls_init(&calls);
+    while (is_done && log_reader_next(reader, &item)) {
+        struct open_call *call;
+
+        if (item.kind == LOG_CALL) {
+            is_done = open_calls_begin(&calls, &item.call, &is_new) != NULL;
+        } else if (item.kind == LOG_END) {
+            open_calls_end(&calls, open_calls_find(&calls, item.end.call));
+        }
+        if (item.kind != LOG_EVENT) {
+            continue;
+        }
+        if (item.event.number >= reads_search->target->number) {
+            break;
+        }
+        call = open_calls_of_event(&calls, &item.event, &is_new);
+        is_done = call != NULL;
+        for (uint32_t i = 0; is_done && i < reads_search->count; i++) {
+            if (is_meant(reads_search, &reads_search->names[i], &item, call)) {
+                reads_search->names[i].is_found = says_something(&item.event);
+                reads_search->names[i].event = item.event.number;
+            }
+        }
+    }
+    open_calls_release(&calls);
+    return is_done;
+}
+
+static void add_read_values(struct reads_search *reads_search,
+                            struct log_reader *reader,
+                            bool has_color)
+{
+    struct log_item item;
+
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        struct wanted *wanted = &reads_search->names[i];
+
+        if (!wanted->is_found) {
+            continue;
+        }
+        log_reader_go_to_event(reader, wanted->event);
+        wanted->is_found = log_reader_next(reader, &item) && item.kind == LOG_EVENT &&
+                           item.event.number == wanted->event;
+        if (wanted->is_found) {
+            value_text_add(&wanted->value, &item.event, has_color);
+            wanted->is_uninitialised = item.event.kind == VALUE_TENSOR &&
+                                       uninitialised_is_noted(item.event.shape->note);
+        }
+    }
+}
+
+/* What such memory holds is another thing in each run. */
+static void add_uninitialised(const struct reads_search *reads_search,
+                              struct buffer *text)
+{
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        if (reads_search->names[i].is_found &&
+            reads_search->names[i].is_uninitialised) {
+            buffer_add(text, SLICE("  "));
+            text_add_shortened(text, reads_search->names[i].name, READ_NAME_LIMIT);
+            buffer_add(text,
+                       SLICE(" was uninitialised memory, which may hold anything, "
+                             "and no recorded line wrote to it\n"));
+        }
+    }
+}
+
+/* Attributes that the statement reads and that hold what no event tells: an nn.Module's
+ * parameters, most often. */
+static void add_unreported(const struct reads_search *reads_search, struct buffer *text)
+{
+    bool is_first = true;
+
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        if (reads_search->names[i].is_found ||
+            !(is_attribute(reads_search->names[i].name) ||
+              slice_equal(reads_search->names[i].name, SLICE("self")))) {
+            continue;
+        }
+        buffer_add(text,
+                   is_first ? SLICE("  not recorded: values read from ") : SLICE(", "));
+        text_add_shortened(text, reads_search->names[i].name, READ_NAME_LIMIT);
+        is_first = false;
+    }
+    if (!is_first) {
+        buffer_add_byte(text, '\n');
+    }
+}
+
+/* A reader tells that memory ran out among what is damaged. */
+static bool is_memory_out(const struct log_reader *reader)
+{
+    for (size_t i = 0; i < log_reader_damage_count(reader); i++) {
+        if (strstr(log_reader_damage(reader, i), "out of memory") != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_found(struct diff_work *work,
+                      struct reads_search *reads_search,
+                      struct slice heading)
+{
+    bool has_heading = false;
+
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        heading =
+            reads_search->names[i].is_uninitialised ? SLICE("  inputs:\n") : heading;
+    }
+    for (uint32_t i = 0; i < reads_search->count; i++) {
+        struct wanted *wanted = &reads_search->names[i];
+
+        if (wanted->is_found) {
+            buffer_add(&work->text, has_heading ? SLICE("") : heading);
+            has_heading = true;
+            buffer_add(&work->text, SLICE("      "));
+            text_add_shortened(&work->text, wanted->name, READ_NAME_LIMIT);
+            buffer_add(&work->text, SLICE(" = "));
+            buffer_add(&work->text, buffer_slice(&wanted->value));
+            buffer_add_byte(&work->text, '\n');
+        }
+        work->text.has_failed = work->text.has_failed || wanted->value.has_failed;
+        buffer_release(&wanted->value);
+    }
+}
+
+/* Adds to work->text what the event's statement read, a line each, as its trace told it last;
+ * `heading` before the first. */
+static void diff_reads_add(struct diff_work *work,
+                           unsigned side,
+                           const struct open_call *call,
+                           const struct log_event_view *event,
+                           struct slice heading)
+{
+    struct reads_search reads_search = {.target = event, .call = call};
+    struct error error = ERROR_INIT;
+    struct log_reader *reader;
+
+    for (uint32_t i = 0; i < event->site->read_count; i++) {
+        want(&reads_search, &event->site->reads[i]);
+    }
+    if (reads_search.count == 0) {
+        return;
+    }
+    reader = log_reader_new(work->paths[side], &error);
+    if (reader == NULL) {
+        work->text.has_failed = work->text.has_failed || error.kind == ERROR_MEMORY;
+        return;
+    }
+    if (!find_last(&reads_search, reader)) {
+        work->text.has_failed = true;
+    } else {
+        add_read_values(&reads_search, reader, work->options->has_color);
+    }
+    work->text.has_failed = work->text.has_failed || is_memory_out(reader);
+    log_reader_free(reader);
+    add_found(work, &reads_search, heading);
+    add_uninitialised(&reads_search, &work->text);
+    add_unreported(&reads_search, &work->text);
+}
+
+/* Places of two programs, in words. */
+
+#define PATH_LIMIT 100
+#define NAME_LIMIT 100
+/* Of a deeper way the outermost calls and the innermost are told. */
+#define CALLS_MOST  16
+#define OUTER_CALLS 4
+/* So many loops around one line are told. */
+#define LOOPS_MOST 4
+
+struct diff_place diff_place_of(const struct log_item *item,
+                                const struct open_call *call)
+{
+    switch (item->kind) {
+    case LOG_EVENT:
+        return (struct diff_place){item->event.module_number, item->event.site->line};
+    case LOG_CALL:
+        return (struct diff_place){item->call.module_number, item->call.function->line};
+    default:
+        return (struct diff_place){call == NULL ? 0 : call->module_number, 0};
+    }
+}
+
+struct diff_place
+diff_site_place(const struct diff_work *work, unsigned side, uint32_t number)
+{
+    const struct log_module *module;
+    const struct site *site;
+    uint32_t count = log_reader_module_count(work->readers[side]);
+
+    if (number == DIFF_SITE_NONE) {
+        return (struct diff_place){0, 0};
+    }
+    site = find_site(work->readers[side], number, &module);
+    for (uint32_t i = 0; site != NULL && i < count; i++) {
+        if (log_reader_module(work->readers[side], i) == module) {
+            return (struct diff_place){i, site->line};
+        }
+    }
+    return (struct diff_place){0, 0};
+}
+
+struct diff_place diff_other_place(const struct diff_work *work,
+                                   unsigned side,
+                                   const struct log_event_view *event)
+{
+    return diff_site_place(work, 1 - side,
+                           diff_align_site(work->align, side, event->site_number));
+}
+
+void diff_place_add(const struct diff_work *work,
+                    unsigned side,
+                    struct diff_place place,
+                    struct buffer *text)
+{
+    const struct log_module *module =
+        log_reader_module(work->readers[side], place.module);
+
+    if (module != NULL) {
+        buffer_add_printable(text, module->table.path);
+    }
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, place.line);
+}
+
+struct slice
+diff_place_source(struct diff_work *work, unsigned side, struct diff_place place)
+{
+    if (place.line == 0) {
+        return SLICE("");
+    }
+    return source_lines_get(&work->sources[side], place.module, place.line);
+}
+
+void diff_name_add(const struct log_event_view *event, struct buffer *text)
+{
+    if (event->name.size == 0 && event->path.size == 0) {
+        buffer_add(text, slice_of(site_kind_text(event->site->kind)));
+        return;
+    }
+    if (event->name.size == 0 && event->site->kind == SITE_RETURN) {
+        buffer_add(text, SLICE("return"));
+    }
+    text_add_shortened(text, event->name, NAME_LIMIT);
+    text_add_shortened(text, event->path, NAME_LIMIT);
+}
+
+/* ---- the way to a call ---- */
+
+/* The last site of the function at or before the line; SITE_NONE. */
+static uint32_t
+find_line(const struct site_table *table, uint32_t function, uint32_t line)
+{
+    uint32_t found = SITE_NONE;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        if (table->sites[i].function == function && table->sites[i].line <= line &&
+            (found == SITE_NONE || table->sites[i].line >= table->sites[found].line)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* The loops around a site: each statement further to the left that stands before it has it
+ * in its block. Gives how many. */
+static uint32_t
+find_loops(const struct site_table *table, uint32_t site, uint32_t loops[LOOPS_MOST])
+{
+    uint32_t column = table->sites[site].column;
+    uint32_t function = table->sites[site].function;
+    uint32_t count = 0;
+
+    if (table->sites[site].kind == SITE_LOOP) {
+        loops[count++] = site;
+    }
+    for (uint32_t i = site; i-- > 0 && count < LOOPS_MOST;) {
+        const struct site *before = &table->sites[i];
+
+        if (before->function != function || before->column >= column) {
+            continue;
+        }
+        column = before->column;
+        if (before->kind == SITE_LOOP) {
+            loops[count++] = i;
+        }
+    }
+    return count;
+}
+
+static void add_turns(const struct diff_work *work,
+                      unsigned side,
+                      const struct open_call *call,
+                      uint32_t line,
+                      struct buffer *text)
+{
+    const struct diff_frame *frame = diff_scope_find(&work->scope, side, call->call);
+    const struct log_module *module =
+        log_reader_module(work->readers[side], call->module_number);
+    uint32_t loops[LOOPS_MOST];
+    uint32_t site;
+
+    if (frame == NULL || line == 0 || module == NULL) {
+        return;
+    }
+    site = find_line(&module->table, call->function, line);
+    if (site == SITE_NONE) {
+        return;
+    }
+    for (uint32_t i = find_loops(&module->table, site, loops); i-- > 0;) {
+        uint32_t number = module->first_site + loops[i];
+        uint32_t turn;
+
+        if (side == 0) {
+            number = diff_align_site(work->align, 0, number);
+        }
+        turn = number == DIFF_SITE_NONE ? 0 : diff_frame_turn_of(frame, number);
+        if (turn > 0) {
+            buffer_add(text, SLICE(" (turn "));
+            buffer_add_number(text, turn);
+            buffer_add(text, SLICE(" of line "));
+            buffer_add_number(text, module->table.sites[loops[i]].line);
+            buffer_add_byte(text, ')');
+        }
+    }
+}
+
+static void add_call(struct diff_work *work,
+                     unsigned side,
+                     const struct open_call *call,
+                     uint32_t line,
+                     struct buffer *text)
+{
+    const struct site_function *function =
+        open_call_function(call, work->readers[side]);
+    const struct log_module *module =
+        log_reader_module(work->readers[side], call->module_number);
+
+    if (call->path.size > 0) {
+        text_add_shortened(text, call->path, NAME_LIMIT);
+        buffer_add_byte(text, ' ');
+    }
+    if (call->function == 0) {
+        text_add_path(text, module->table.path, PATH_LIMIT);
+    } else {
+        text_add_shortened(text, function->name, NAME_LIMIT);
+    }
+    add_turns(work, side, call, line, text);
+}
+
+/* The call that stands `steps` above, and the line that it is at. */
+static const struct open_call *
+find_above(const struct open_call *call, uint32_t steps, uint32_t *line)
+{
+    while (steps > 0 && call->parent != NULL) {
+        *line = call->line;
+        call = call->parent;
+        steps--;
+    }
+    return call;
+}
+
+void diff_path_add(struct diff_work *work,
+                   unsigned side,
+                   const struct open_call *call,
+                   uint32_t line,
+                   struct buffer *text)
+{
+    uint32_t depth = call == NULL ? 0 : call->depth;
+
+    if (call == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i <= depth; i++) {
+        uint32_t at = line;
+        const struct open_call *above;
+
+        if (depth >= CALLS_MOST && i == OUTER_CALLS) {
+            buffer_add(text, SLICE(" > \xE2\x80\xA6"));
+            i = depth - (CALLS_MOST - OUTER_CALLS);
+            continue;
+        }
+        above = find_above(call, depth - i, &at);
+        buffer_add(text, i > 0 ? SLICE(" > ") : SLICE(""));
+        add_call(work, side, above, at, text);
+    }
+}
 
 #define SOURCE_LIMIT 160
 #define LINE_WIDTH   6

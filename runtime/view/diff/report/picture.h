@@ -46,8 +46,6 @@ bool diff_picture_add(struct diff_notes *notes,
                       struct buffer *bytes,
                       struct error *error);
 
-/* ---- for page.c ---- */
-
 #define DIFF_SENTENCE_MAX 6
 
 /* What is said first, and stands on the picture too: the first divergence, how much differs, and
@@ -57,13 +55,5 @@ struct diff_sentences {
     size_t count;
     struct buffer text; /* owned */
 };
-
-/* A page around the graph's pictures in both themes. */
-bool diff_page_add(struct diff_notes *notes,
-                   const struct diff_sentences *sentences,
-                   const struct flow_graph *graph,
-                   const struct diff_picture_options *options,
-                   struct buffer *bytes,
-                   struct error *error);
 
 #endif
