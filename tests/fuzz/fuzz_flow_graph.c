@@ -2,9 +2,9 @@
  * of it: every number in it leads to something, what its header promises holds, and its DOT text
  * is lines of printable characters with a box closed for each one opened. */
 #include "runtime/base/buffer.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/view/flow/flow.h"
-#include "runtime/view/flow/near.h"
 #include "runtime/view/picture/dot/dot.h"
 #include "runtime/view/walk/event_filter.h"
 #include "runtime/view/walk/source_lines.h"

@@ -1,7 +1,7 @@
 /* Marks on a graph's nodes, a part of a graph, and how both are drawn. */
 #include "runtime/base/memory.h"
+
 #include "runtime/view/flow/flow.h"
-#include "runtime/view/flow/near.h"
 #include "runtime/view/picture/dot/dot.h"
 #include "runtime/view/picture/paint/svg_text.h"
 #include "runtime/view/picture/picture.h"

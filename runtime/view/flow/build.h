@@ -331,15 +331,12 @@ bool flow_grow(struct flow_builder *builder,
 bool flow_out_of_memory(struct flow_builder *builder);
 bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number);
 
-/* modules.c: what is known before anything ran. */
+/* calls.c: what is known before anything ran. */
 /* A scope's number, by two numbers that tell it from all others. false: out of memory. */
 bool flow_scope_of(struct flow_builder *builder,
                    uint32_t high,
                    uint32_t low,
                    uint32_t *scope);
-bool flow_module_get(struct flow_builder *builder,
-                     const struct log_module *module,
-                     uint32_t number);
 void flow_modules_release(struct flow_builder *builder);
 /* calls.c: calls and turns of loops. */
 bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view);
@@ -353,7 +350,7 @@ bool flow_turns_follow(struct flow_builder *builder,
                        const struct log_event_view *event,
                        uint32_t call);
 
-/* names.c: what names stand for. */
+/* bindings.c: what names stand for. */
 /* The binding to be written where the call's site writes the name. FLOW_NONE: no memory. */
 uint32_t
 flow_binding_of_write(struct flow_builder *builder, uint32_t call, uint32_t name);
@@ -402,7 +399,7 @@ bool flow_made_argument(struct flow_builder *builder,
                         uint32_t raw,
                         const struct flow_call *callee);
 
-/* contents.c: what names and containers hold. */
+/* bindings.c: what names and containers hold. */
 /* The name holds a value of its own from now on. */
 bool flow_bind_value(struct flow_builder *builder, uint32_t binding);
 /* The name holds the event's container or object. */
@@ -434,12 +431,6 @@ uint32_t flow_find_previous(const struct flow_builder *builder,
 bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now);
 
 /* edges.c */
-/* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and
- * one that has an edge to the target already, make none. */
-bool flow_edge_add(struct flow_builder *builder,
-                   enum flow_edge_kind kind,
-                   uint32_t source,
-                   uint32_t target);
 /* From something that the visit's statement read, spelled as it spells it. */
 bool flow_edge_add_read(struct flow_builder *builder,
                         const struct flow_source *source,
@@ -464,15 +455,10 @@ bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write)
 /* The raw node that held the event's object last, or FLOW_NONE. */
 uint32_t flow_origin_of(const struct flow_builder *builder,
                         const struct log_event_view *event);
-/* The newest of the visit's sources that is this object: its place among them; FLOW_NONE. */
-uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object);
-/* A node of the same object whose name still has it; FLOW_NONE. */
-uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw);
-void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as);
 /* The node holds its object from now on. */
 void flow_hold(struct flow_builder *builder, uint32_t raw);
 
-/* arguments.c */
+/* edges.c: arguments */
 /* Finds out what an argument is; its edge is made when the statement is known that gave it. */
 void flow_judge_argument(struct flow_builder *builder,
                          uint32_t raw,
@@ -482,23 +468,6 @@ bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site);
 /* The same at the trace's end, for calls that no event of their callers followed. */
 bool flow_edges_of_last_calls(struct flow_builder *builder);
 
-/* visits.c */
-/* The event belongs to the visit that goes on, or begins another. */
-bool flow_follow_visit(struct flow_builder *builder,
-                       const struct log_event_view *event,
-                       uint32_t call);
-/* Finds what the visit's statement read, once everything that it read has been told. */
-bool flow_resolve_visit(struct flow_builder *builder,
-                        const struct log_event_view *event);
-/* guesses.c */
-bool flow_add_note(struct flow_builder *builder, const struct log_item *item);
-/* What tells how that argument of the call was made up; NULL: it was not. */
-const struct flow_guess *
-flow_find_guess(const struct flow_builder *builder, uint32_t call, uint32_t name);
-void flow_use_guess(struct flow_builder *builder, uint32_t raw);
-/* Guesses are of the next call of their function: this one, which is past its entry. */
-void flow_drop_guesses(struct flow_builder *builder, const struct flow_call *call);
-
 /* events.c: the first reading. */
 bool flow_read(struct flow_builder *builder);
 bool flow_report_progress(struct flow_builder *builder, uint64_t events);
@@ -507,9 +476,6 @@ bool flow_report_progress(struct flow_builder *builder, uint64_t events);
  * that is too deep, or that a filter leaves out between values that it wants. */
 bool flow_outline(struct flow_builder *builder);
 
-/* nan_marks.c: marks values with a NaN, if the options want it. */
-bool flow_mark_nans(struct flow_builder *builder);
-
 /* fold.c: raw nodes to clusters. */
 bool flow_fold(struct flow_builder *builder);
 
@@ -517,44 +483,12 @@ bool flow_fold(struct flow_builder *builder);
 bool flow_finish(struct flow_builder *builder);
 /* A copy that the graph owns; one for all equal texts. */
 struct slice flow_keep(struct flow_builder *builder, struct slice text);
-/* statement.c: of a line with several statements, the site's own; else the line. */
-struct slice
-flow_statement(struct slice line, const struct site_table *table, uint32_t site);
 /* A number or a text, which may be a subscript: the name has it from now on. */
 bool flow_note_subscript(struct flow_builder *builder,
                          uint32_t binding,
                          const struct log_event_view *event);
-/* groups.c: units to boxes. */
-bool flow_groups(struct flow_builder *builder);
-/* values.c: the second reading. */
-bool flow_fill(struct flow_builder *builder);
 
-/* ---- raw.c ---- */
-
-/* Whether it is a number, a text or the like, and no array. */
-bool flow_is_scalar(enum value_kind kind);
-
-/* Adds a raw node of the event, bound to that name; fails where memory runs out. */
-bool flow_raw_add(struct flow_builder *builder,
-                  const struct log_event_view *event,
-                  uint32_t name,
-                  bool is_hidden);
-
-/* A value in memory: found again by where it lies. */
-bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw);
-
-/* An argument or a result: its call knows it from now on. */
-void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw);
-
-/* ---- scopes.c ---- */
-
-/* The function that is called. */
-const struct flow_function *flow_function_of(const struct flow_builder *builder,
-                                             const struct flow_call *call);
-
-/* The binding of a name in that scope; NUMBER_MAP_NONE: none. */
-uint32_t
-flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name);
+/* ---- bindings.c: scopes ---- */
 
 /* The binding of a plain name where a site of that kind finds it, and its scope; NUMBER_MAP_NONE:
  * none. */
@@ -581,7 +515,5 @@ void flow_find_place(const struct flow_builder *builder,
 /* The binding at that place; FLOW_NONE. */
 uint32_t flow_find_at(const struct flow_builder *builder,
                       const struct flow_place *place);
-/* The object's attributes get a scope. */
-bool flow_object_scope(struct flow_builder *builder, uint32_t content);
 
 #endif

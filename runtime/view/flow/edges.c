@@ -75,10 +75,12 @@ static bool add_edge(struct flow_builder *builder, const struct flow_raw_edge *e
     return true;
 }
 
-bool flow_edge_add(struct flow_builder *builder,
-                   enum flow_edge_kind kind,
-                   uint32_t source,
-                   uint32_t target)
+/* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and
+ * one that has an edge to the target already, make none. */
+static bool flow_edge_add(struct flow_builder *builder,
+                          enum flow_edge_kind kind,
+                          uint32_t source,
+                          uint32_t target)
 {
     return add_edge(builder, &(struct flow_raw_edge){
                                  .source = source, .target = target, .kind = kind});
@@ -107,7 +109,8 @@ uint32_t flow_origin_of(const struct flow_builder *builder,
                                      : raw_of_event(builder, event->tensor.origin - 1);
 }
 
-uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object)
+/* The newest of the visit's sources that is this object: its place among them; FLOW_NONE. */
+static uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object)
 {
     uint32_t found = FLOW_NONE;
 
@@ -122,7 +125,8 @@ uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object)
     return found;
 }
 
-uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw)
+/* A node of the same object whose name still has it; FLOW_NONE. */
+static uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw)
 {
     uint32_t holder = builder->raws[builder->raws[raw].object].holder;
 
@@ -216,7 +220,7 @@ add_alias(struct flow_builder *builder, uint32_t raw, uint32_t before, uint32_t 
            flow_edge_add(builder, FLOW_EDGE_WRITE, before, raw);
 }
 
-void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as)
+static void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as)
 {
     uint32_t removed = builder->visit.removed_raw;
 
@@ -358,4 +362,472 @@ bool flow_edges_of_value(struct flow_builder *builder,
     }
     flow_set_same(builder, raw, origin);
     return flow_edge_add(builder, FLOW_EDGE_SAME, origin, raw);
+}
+
+/* What calls are given and what they return, joined with the statement that made them: it is
+ * told after they have ended, by their caller's next event. */
+
+/* An argument that is a value of its own is taken for made from so many others at most. */
+#define ARGUMENT_SOURCES_MAX 64
+
+/* ---- what an argument is ---- */
+
+static bool
+is_pending_result(const struct flow_builder *builder, uint32_t origin, uint32_t caller)
+{
+    const struct flow_call *call = &builder->calls[builder->raws[origin].call];
+
+    return (builder->raws[origin].flags & FLOW_NODE_RESULT) != 0 && call->is_pending &&
+           call->parent == caller;
+}
+
+void flow_judge_argument(struct flow_builder *builder,
+                         uint32_t raw,
+                         const struct log_event_view *event)
+{
+    struct flow_raw *node = &builder->raws[raw];
+    uint32_t caller = builder->calls[node->call].parent;
+    uint32_t origin = flow_origin_of(builder, event);
+    uint32_t base = node->storage == 0
+                        ? NUMBER_MAP_NONE
+                        : number_map_get(&builder->storages, node->storage);
+    uint32_t holder;
+
+    if (base != NUMBER_MAP_NONE && flow_is_held(builder, base)) {
+        node->base = base;
+    }
+    if (origin == FLOW_NONE) {
+        return;
+    }
+    holder = flow_find_holder(builder, origin);
+    if (is_pending_result(builder, origin, caller)) {
+        flow_set_same(builder, raw, origin);
+    } else if (holder != FLOW_NONE) {
+        flow_set_same(builder, raw, holder);
+    } else {
+        node->maybe = builder->raws[origin].object;
+    }
+}
+
+/* ---- arguments ---- */
+
+static bool is_made_by(const struct flow_builder *builder,
+                       const struct flow_call *callee,
+                       const struct site *site)
+{
+    const struct flow_call *caller = &builder->calls[builder->visit.call];
+    const struct flow_module *module = &builder->modules[caller->module];
+    uint32_t first = module->module->first_site;
+
+    if (callee->line == 0) {
+        return true;
+    }
+    if (site->kind == SITE_LOOP || site->kind == SITE_BRANCH) {
+        return callee->line == site->line;
+    }
+    if (builder->visit.site < first ||
+        builder->visit.site - first >= module->module->table.site_count) {
+        return false;
+    }
+    return callee->line >= site->line &&
+           callee->line < module->next_lines[builder->visit.site - first];
+}
+
+/* ---- which call of the statement's term it is ---- */
+
+/* So many calls of a statement are told apart. */
+#define CALLS_MAX 64
+
+/* The calls of a term, in the order in which they are made. */
+struct term_calls {
+    uint32_t nodes[CALLS_MAX];
+    uint32_t count;
+};
+
+static bool is_call(const struct term *term, uint32_t node)
+{
+    return term->nodes[node].kind == TERM_CALL || term->nodes[node].kind == TERM_METHOD;
+}
+
+/* Arguments are made before the call that gets them: what ends first is made first. */
+static void find_calls(const struct term *term, struct term_calls *calls)
+{
+    calls->count = 0;
+    for (uint32_t i = 0; i < term->node_count; i++) {
+        uint32_t place = calls->count;
+
+        if (!is_call(term, i) || calls->count == CALLS_MAX) {
+            continue;
+        }
+        while (place > 0 &&
+               term->nodes[calls->nodes[place - 1]].next >= term->nodes[i].next) {
+            calls->nodes[place] = calls->nodes[place - 1];
+            place--;
+        }
+        calls->nodes[place] = i;
+        calls->count++;
+    }
+}
+
+/* Whether the term stands in one of that kind: in a comprehension, in a choice. */
+bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind)
+{
+    for (uint32_t i = 0; i < node; i++) {
+        if (term->nodes[i].kind == kind && term->nodes[i].next > node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct slice function_name(const struct flow_builder *builder,
+                                  const struct flow_call *call)
+{
+    return builder->modules[call->module].module->table.functions[call->function].name;
+}
+
+/* `Linear` of `Linear.__init__`. */
+static struct slice class_of(struct slice name)
+{
+    size_t end = name.size;
+
+    while (end > 0 && name.bytes[end - 1] != '.') {
+        end--;
+    }
+    return end == 0 ? name : slice_last_part(slice_part(name, 0, end - 1), '.');
+}
+
+/* Whether the module stands in one of that name, which is called: `q.1` in `self.q(x)`. */
+static bool is_within(const struct flow_builder *builder,
+                      const struct flow_call *call,
+                      struct slice name)
+{
+    struct slice path = builder->texts.texts[call->path];
+    struct slice caller =
+        builder->texts.texts[builder->calls[builder->visit.call].path];
+
+    if (!slice_starts(path, caller)) {
+        return false;
+    }
+    path = slice_part(path, caller.size, path.size);
+    while (path.size > 0) {
+        size_t end = slice_find(path, SLICE("."), 0);
+
+        if (slice_equal(slice_part(path, 0, end), name)) {
+            return true;
+        }
+        path = slice_part(path, end < path.size ? end + 1 : end, path.size);
+    }
+    return false;
+}
+
+/* Whether a call by that name may be the call of the function. */
+static bool names_fit(const struct flow_builder *builder,
+                      const struct flow_call *call,
+                      const struct term_node *node)
+{
+    struct slice whole = function_name(builder, call);
+    struct slice name = slice_last_part(whole, '.');
+    struct slice path = builder->texts.texts[call->path];
+
+    if (node->key.size == 0 || slice_equal(node->key, name)) {
+        return true;
+    }
+    if (slice_equal(name, SLICE("__init__"))) {
+        return slice_equal(node->key, class_of(whole));
+    }
+    if (!slice_equal(name, SLICE("forward")) && !slice_equal(name, SLICE("__call__"))) {
+        return false;
+    }
+    return node->kind == TERM_CALL || path.size == 0 ||
+           slice_equal(node->key, slice_last_part(path, '.'));
+}
+
+static void match(struct flow_builder *builder, struct flow_call *call, uint32_t node)
+{
+    uint32_t *last = &builder->uses[node].first_call;
+
+    while (*last != FLOW_NONE) {
+        last = &builder->calls[*last].next_at_term;
+    }
+    *last = (uint32_t)(call - builder->calls);
+    call->next_at_term = FLOW_NONE;
+    call->term_node = node;
+}
+
+/* The next call of the term, from `*place` on, that may be this one; of a comprehension's also those
+ * before. */
+static bool match_next(struct flow_builder *builder,
+                       const struct term_calls *calls,
+                       struct flow_call *call,
+                       uint32_t *place)
+{
+    const struct term *term = builder->visit.term;
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        uint32_t at = (*place + i) % calls->count;
+        uint32_t node = calls->nodes[at];
+
+        if (names_fit(builder, call, &term->nodes[node]) &&
+            (at >= *place || flow_term_is_in(term, node, TERM_EACH))) {
+            match(builder, call, node);
+            *place = at + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the function is a property, or is called by an operator: no call stands there. */
+static bool is_without_call(const struct flow_builder *builder,
+                            const struct flow_call *call,
+                            const struct site *site)
+{
+    struct slice name = slice_last_part(function_name(builder, call), '.');
+
+    for (uint32_t i = 0; i < site->read_count; i++) {
+        if (slice_equal(slice_last_part(site->reads[i].name, '.'), name)) {
+            return true;
+        }
+    }
+    return slice_starts(name, SLICE("__")) && !slice_equal(name, SLICE("__call__"));
+}
+
+/* The call of the term that made this one: of the module that it stands in, or else the only one that
+ * no recorded call is known of. FLOW_NONE: there is none, or several. */
+static uint32_t find_open(const struct flow_builder *builder,
+                          const struct term_calls *calls,
+                          const struct flow_call *call)
+{
+    uint32_t found = FLOW_NONE;
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (is_within(builder, call, builder->visit.term->nodes[calls->nodes[i]].key)) {
+            return calls->nodes[i];
+        }
+    }
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (builder->uses[calls->nodes[i]].first_call == FLOW_NONE) {
+            if (found != FLOW_NONE) {
+                return FLOW_NONE;
+            }
+            found = calls->nodes[i];
+        }
+    }
+    return found;
+}
+
+static bool has_self(const struct flow_builder *builder, const struct flow_call *call)
+{
+    const struct flow_raw *node = &builder->raws[call->first_argument];
+    const struct log_module *module;
+    const struct site *site;
+
+    if (call->argument_count == 0) {
+        return false;
+    }
+    module = builder->modules[node->module].module;
+    site = &module->table.sites[node->site - module->first_site];
+    return site_has_self(site);
+}
+
+static void
+match_calls(struct flow_builder *builder, uint32_t first, const struct site *site)
+{
+    struct term_calls calls;
+    uint32_t place = 0;
+
+    find_calls(builder->visit.term, &calls);
+    for (uint32_t i = first; i != FLOW_NONE && calls.count > 0;
+         i = builder->calls[i].next_pending) {
+        struct flow_call *call = &builder->calls[i];
+
+        call->is_bound = has_self(builder, call);
+        if (call->is_made_here) {
+            match_next(builder, &calls, call, &place);
+        }
+    }
+    for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
+        struct flow_call *call = &builder->calls[i];
+
+        if (call->is_made_here && call->term_node == FLOW_NONE &&
+            !is_without_call(builder, call, site)) {
+            uint32_t open = find_open(builder, &calls, call);
+
+            call->is_inside = true;
+            if (open != FLOW_NONE) {
+                match(builder, call, open);
+            }
+        }
+    }
+}
+
+/* ---- arguments ---- */
+
+/* Which of the statement's reads each argument is. */
+static void find_same(struct flow_builder *builder, const struct flow_call *callee)
+{
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        uint32_t argument = callee->first_argument + i;
+        const struct flow_raw *node = &builder->raws[argument];
+        uint32_t object = node->maybe != FLOW_NONE ? node->maybe : node->object;
+        uint32_t read =
+            object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
+
+        /* A name that is first told by the argument stands for the argument itself. */
+        if (read != FLOW_NONE && builder->sources[read].raw < callee->first_argument) {
+            flow_set_same(builder, argument, builder->sources[read].raw);
+        }
+    }
+}
+
+static bool
+shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t argument)
+{
+    return builder->raws[argument].storage != 0 &&
+           builder->raws[source].storage == builder->raws[argument].storage;
+}
+
+/* Of a call that no term is known of: a view of something that was read, `w[:2]`, or else any of what
+ * was read. */
+static bool link_unknown(struct flow_builder *builder,
+                         const struct flow_call *callee,
+                         uint32_t argument)
+{
+    uint32_t before = builder->edge_count;
+    uint32_t linked = 0;
+
+    for (int round = 0; round < 2 && linked == 0; round++) {
+        for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+            const struct flow_source *source = &builder->sources[i];
+            bool is_view = shares_storage(builder, source->raw, argument);
+
+            if (source->raw >= callee->first_argument ||
+                linked >= ARGUMENT_SOURCES_MAX || (round == 0 && !is_view)) {
+                continue;
+            }
+            if (!flow_edge_add_read(builder, source, argument, source->is_form,
+                                    round == 1)) {
+                return false;
+            }
+            linked = builder->edge_count - before;
+        }
+    }
+    return true;
+}
+
+/* An argument that is no value with a name. */
+static bool link_argument(struct flow_builder *builder,
+                          const struct site *site,
+                          const struct flow_call *callee,
+                          uint32_t argument)
+{
+    uint32_t base = builder->raws[argument].base;
+
+    if (site != NULL && callee->term_node != FLOW_NONE && !callee->is_inside) {
+        return flow_made_argument(builder, site, argument, callee);
+    }
+    if (base != FLOW_NONE && !builder->raws[base].is_hidden) {
+        return flow_edge_add(builder, FLOW_EDGE_VALUE, base, argument);
+    }
+    return site == NULL || builder->raws[argument].kind != VALUE_TENSOR ||
+           link_unknown(builder, callee, argument);
+}
+
+/* The edges of a call's arguments; the site of the statement that made it, or NULL where that is none
+ * that is recorded. */
+static bool link_arguments(struct flow_builder *builder,
+                           const struct site *site,
+                           const struct flow_call *callee)
+{
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        uint32_t argument = callee->first_argument + i;
+        const struct flow_raw *node = &builder->raws[argument];
+
+        if (node->is_hidden || node->is_promoted) {
+            continue;
+        }
+        if (node->same_as == FLOW_NONE) {
+            if (!link_argument(builder, site, callee, argument)) {
+                return false;
+            }
+        } else if (!builder->raws[node->same_as].is_hidden &&
+                   !flow_edge_add(builder, FLOW_EDGE_SAME, node->same_as, argument)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_results(struct flow_builder *builder, const struct flow_call *callee)
+{
+    for (uint32_t i = 0; i < callee->result_count; i++) {
+        uint32_t result = callee->first_result + i;
+        struct flow_source source = {
+            .raw = result,
+            .read = FLOW_NONE,
+            .node = FLOW_NONE,
+            .from = callee->term_node == FLOW_NONE ? FLOW_FROM_RESULT : FLOW_FROM_TERM};
+
+        if (!builder->raws[result].is_hidden && !flow_source_add(builder, &source)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Without what the statement read: of a statement that is not recorded. */
+static bool link_alone(struct flow_builder *builder, const struct flow_call *callee)
+{
+    uint32_t count = builder->visit.source_count;
+    bool is_done;
+
+    builder->visit.source_count = 0;
+    is_done = link_arguments(builder, NULL, callee);
+    builder->visit.source_count = count;
+    return is_done;
+}
+
+bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
+{
+    struct flow_call *caller = &builder->calls[builder->visit.call];
+    uint32_t first = caller->first_pending;
+    uint32_t next;
+
+    if (first == FLOW_NONE) {
+        return true;
+    }
+    caller->first_pending = FLOW_NONE;
+    for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
+        builder->calls[i].is_made_here = is_made_by(builder, &builder->calls[i], site);
+        if (builder->calls[i].is_made_here) {
+            builder->calls[i].made = builder->visit.serial;
+            find_same(builder, &builder->calls[i]);
+        }
+    }
+    match_calls(builder, first, site);
+    for (uint32_t i = first; i != FLOW_NONE; i = next) {
+        struct flow_call *callee = &builder->calls[i];
+
+        next = callee->next_pending;
+        callee->next_pending = FLOW_NONE;
+        callee->is_pending = false;
+        if (callee->is_made_here ? !link_arguments(builder, site, callee) ||
+                                       !add_results(builder, callee)
+                                 : !link_alone(builder, callee)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool flow_edges_of_last_calls(struct flow_builder *builder)
+{
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        if ((builder->calls[i].is_pending || builder->calls[i].parent == FLOW_NONE) &&
+            !link_alone(builder, &builder->calls[i])) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -1,9 +1,539 @@
-/* A trace as a graph: the order of its making. */
+/* A trace as a graph: the order of its making, and the second reading, which fills the nodes that are
+ * shown. */
 #include "runtime/view/flow/flow.h"
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
+#include "runtime/base/text_table.h"
 #include "runtime/view/flow/build.h"
+#include "runtime/view/words/value_text.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* The second reading of a trace: what the picture tells of each node. */
+
+/* NaN is the figure of an array that has none. */
+static void range_add(struct flow_range *range, double value, bool is_first)
+{
+    if (is_first || isnan(range->low)) {
+        *range = (struct flow_range){value, value};
+        return;
+    }
+    range->low = value < range->low ? value : range->low;
+    range->high = value > range->high ? value : range->high;
+}
+
+static void add_statistics(struct flow_node *node, const struct log_event_view *event)
+{
+    const struct statistics *statistics = &event->statistics;
+    enum dtype dtype = event->shape->dtype;
+    bool is_first = !node->has_statistics;
+
+    range_add(&node->min, statistics_bound_real(dtype, statistics->min), is_first);
+    range_add(&node->max, statistics_bound_real(dtype, statistics->max), is_first);
+    range_add(&node->mean, statistics->mean, is_first);
+    range_add(&node->std, statistics->std, is_first);
+    node->nan_count += statistics->nan_count;
+    node->posinf_count += statistics->posinf_count;
+    node->neginf_count += statistics->neginf_count;
+    node->statistics = *statistics;
+    node->has_statistics = true;
+    if (statistics->nan_count + statistics->posinf_count + statistics->neginf_count >
+        0) {
+        node->flags |= FLOW_NODE_NONFINITE;
+    }
+}
+
+static bool has_shape(const struct flow_node *node, const struct log_shape *shape)
+{
+    if (node->dimension_count != shape->dimension_count ||
+        node->dtype != shape->dtype) {
+        return false;
+    }
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        if (node->shape[i] != shape->shape[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void fill_shape(struct flow_builder *builder,
+                       struct flow_node *node,
+                       const struct log_shape *shape)
+{
+    uint32_t count = shape->dimension_count;
+    int64_t *copy = arena_allocate(&builder->graph->arena, count, sizeof *copy);
+
+    if (copy == NULL) {
+        return;
+    }
+    if (count > 0) {
+        memcpy(copy, shape->shape, count * sizeof *copy);
+    }
+    node->shape = copy;
+    node->dimension_count = count;
+    node->dtype = shape->dtype;
+    node->dtype_text = flow_keep(builder, shape->dtype_text);
+}
+
+static void fill_sample(struct flow_builder *builder,
+                        struct flow_node *node,
+                        const struct log_event_view *event)
+{
+    size_t size = (size_t)event->grid.count * dtype_size(event->shape->dtype);
+    void *copy;
+
+    if (event->sample == NULL || size == 0) {
+        return;
+    }
+    copy = arena_allocate(&builder->graph->arena, size, 1);
+    if (copy == NULL) {
+        return;
+    }
+    memcpy(copy, event->sample, size);
+    node->sample = copy;
+    node->grid = event->grid;
+    node->grid.shape = node->shape;
+}
+
+/* The node's last event says what it is now. */
+static void fill_last(struct flow_builder *builder,
+                      struct flow_node *node,
+                      const struct log_event_view *event)
+{
+    const struct log_shape *shape = event->shape;
+    struct buffer text = BUFFER_INIT;
+
+    if (event->kind != VALUE_TENSOR) {
+        value_text_add(&text, event, false);
+        builder->graph->arena.has_failed |= text.has_failed;
+        node->text = flow_keep(builder, buffer_slice(&text));
+        buffer_release(&text);
+        return;
+    }
+    node->type = flow_keep(builder, shape->type);
+    node->device = flow_keep(builder, shape->device);
+    node->layout = flow_keep(builder, shape->layout);
+    node->note = flow_keep(builder, shape->note);
+    node->requires_grad = (shape->flags & LOG_FORM_REQUIRES_GRAD) != 0;
+    fill_sample(builder, node, event);
+}
+
+static void add_event(struct flow_builder *builder,
+                      const struct flow_cluster *cluster,
+                      uint32_t raw,
+                      const struct log_event_view *event)
+{
+    struct flow_node *node = &builder->graph->nodes[cluster->node];
+
+    if (event->kind == VALUE_TENSOR) {
+        if (node->dtype_text.size == 0 || !has_shape(node, event->shape)) {
+            node->shape_varies = node->dtype_text.size > 0;
+            fill_shape(builder, node, event->shape);
+        }
+        if (event->has_statistics) {
+            add_statistics(node, event);
+        }
+    }
+    if (raw == cluster->last) {
+        fill_last(builder, node, event);
+    }
+}
+
+/* A value inside a call that is one node: what that was given first, and whether it is NaN. */
+static void add_inside(struct flow_builder *builder,
+                       const struct flow_raw *raw,
+                       const struct log_event_view *event)
+{
+    const struct flow_raw *whole = &builder->raws[raw->inside];
+    struct buffer text = BUFFER_INIT;
+    struct flow_node *node;
+
+    if (whole->cluster == FLOW_NONE ||
+        builder->clusters[whole->cluster].node == FLOW_NONE ||
+        event->kind != VALUE_TENSOR) {
+        return;
+    }
+    node = &builder->graph->nodes[builder->clusters[whole->cluster].node];
+    if (raw->has_nan) {
+        node->flags |= FLOW_NODE_NONFINITE;
+    }
+    if ((raw->flags & FLOW_NODE_ARGUMENT) == 0 || raw->call != whole->closed_call ||
+        node->keeps.size > 0) {
+        return;
+    }
+    buffer_add(&text, event->shape->dtype_text);
+    buffer_add(&text, SLICE(" ["));
+    for (uint32_t i = 0; i < event->shape->dimension_count; i++) {
+        buffer_add_format(&text, i > 0 ? ", %lld" : "%lld",
+                          (long long)event->shape->shape[i]);
+    }
+    buffer_add_byte(&text, ']');
+    builder->graph->arena.has_failed |= text.has_failed;
+    node->keeps = flow_keep(builder, buffer_slice(&text));
+    buffer_release(&text);
+}
+
+/* The second reading. */
+static bool flow_fill(struct flow_builder *builder)
+{
+    struct log_item item;
+    uint32_t raw = 0;
+    uint64_t count = 0;
+
+    log_reader_rewind(builder->reader);
+    while (raw < builder->raw_count && log_reader_next(builder->reader, &item)) {
+        if (item.kind != LOG_EVENT) {
+            continue;
+        }
+        if (!flow_report_progress(builder, ++count)) {
+            return false;
+        }
+        while (raw < builder->raw_count &&
+               builder->raws[raw].event < item.event.number) {
+            raw++;
+        }
+        if (raw < builder->raw_count && builder->raws[raw].event == item.event.number &&
+            builder->raws[raw].kind == item.event.kind) {
+            uint32_t cluster = builder->raws[raw].cluster;
+
+            if (cluster != FLOW_NONE && builder->clusters[cluster].node != FLOW_NONE) {
+                add_event(builder, &builder->clusters[cluster], raw, &item.event);
+            } else if (builder->raws[raw].inside != FLOW_NONE) {
+                add_inside(builder, &builder->raws[raw], &item.event);
+            }
+            raw++;
+        }
+    }
+    return true;
+}
+
+/* A part of a graph: the nodes that are wanted, and what is between and around them. */
+
+/* Where each node and each group is in what remains; FLOW_NONE: nowhere. */
+struct places {
+    uint32_t *nodes;  /* owned */
+    uint32_t *groups; /* owned */
+};
+
+/* A parent stands before its children, so from behind a group is known to be needed before its
+ * parent is reached. */
+static void find_groups(const struct flow_graph *graph, struct places *places)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (places->nodes[i] != FLOW_NONE && graph->nodes[i].group != FLOW_NONE) {
+            places->groups[graph->nodes[i].group] = 0;
+        }
+    }
+    for (uint32_t i = graph->group_count; i-- > 0;) {
+        uint32_t parent = graph->groups[i].parent;
+
+        if (places->groups[i] != FLOW_NONE && parent != FLOW_NONE) {
+            places->groups[parent] = 0;
+        }
+    }
+}
+
+static uint32_t place_of(const uint32_t *places, uint32_t index)
+{
+    return index == FLOW_NONE ? FLOW_NONE : places[index];
+}
+
+static void move_groups(struct flow_graph *graph, struct places *places)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        if (places->groups[i] == FLOW_NONE) {
+            continue;
+        }
+        places->groups[i] = count;
+        graph->groups[count] = graph->groups[i];
+        graph->groups[count].parent =
+            place_of(places->groups, graph->groups[count].parent);
+        count++;
+    }
+    graph->group_count = count;
+}
+
+static void move_nodes(struct flow_graph *graph, const struct places *places)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (places->nodes[i] == FLOW_NONE) {
+            graph->event_count -= graph->nodes[i].count;
+            continue;
+        }
+        graph->nodes[count] = graph->nodes[i];
+        graph->nodes[count].group = place_of(places->groups, graph->nodes[count].group);
+        count++;
+    }
+    graph->left_out.beside += graph->node_count - count;
+    graph->node_count = count;
+}
+
+/* They stay in their order: nodes do. */
+static void move_edges(struct flow_graph *graph, const struct places *places)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        struct flow_edge edge = graph->edges[i];
+
+        edge.source = places->nodes[edge.source];
+        edge.target = places->nodes[edge.target];
+        if (edge.source != FLOW_NONE && edge.target != FLOW_NONE) {
+            graph->edges[count++] = edge;
+        }
+    }
+    graph->edge_count = count;
+}
+
+/* ---- files ---- */
+
+/* Of the nodes that remain: how many files there are, and that of the most. */
+struct files {
+    uint32_t count;
+    struct slice most;
+};
+
+static bool count_files(const struct flow_graph *graph,
+                        const struct places *places,
+                        struct text_table *texts,
+                        uint32_t *counts,
+                        struct files *files)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint32_t file;
+
+        if (places->nodes[i] == FLOW_NONE) {
+            continue;
+        }
+        if (!text_table_add(texts, graph->nodes[i].file, &file)) {
+            return false;
+        }
+        files->count += counts[file] == 0;
+        if (++counts[file] > most) {
+            most = counts[file];
+            files->most = graph->nodes[i].file;
+        }
+    }
+    return true;
+}
+
+static bool find_files(const struct flow_graph *graph,
+                       const struct places *places,
+                       struct files *files)
+{
+    /* Beside the files there is the empty text. */
+    uint32_t *counts =
+        memory_allocate_zeroed((size_t)graph->node_count + 1, sizeof *counts);
+    struct text_table texts;
+    bool is_done;
+
+    if (counts == NULL) {
+        return false;
+    }
+    is_done =
+        text_table_init(&texts) && count_files(graph, places, &texts, counts, files);
+    text_table_release(&texts);
+    memory_free(counts);
+    return is_done;
+}
+
+/* ---- the whole ---- */
+
+static void
+find_places(const struct flow_graph *graph, const bool *kept, struct places *places)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        places->nodes[i] = kept[i] ? count++ : FLOW_NONE;
+    }
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        places->groups[i] = FLOW_NONE;
+    }
+    find_groups(graph, places);
+}
+
+bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *error)
+{
+    struct files files = {0, {"", 0}};
+    struct places places = {
+        memory_allocate(graph->node_count, sizeof *places.nodes),
+        memory_allocate(graph->group_count, sizeof *places.groups),
+    };
+    bool is_done = places.nodes != NULL && places.groups != NULL;
+
+    if (is_done) {
+        find_places(graph, kept, &places);
+        is_done = find_files(graph, &places, &files);
+    }
+    if (is_done) {
+        graph->file_count = files.count;
+        graph->file = files.most;
+        move_groups(graph, &places);
+        move_nodes(graph, &places);
+        move_edges(graph, &places);
+    } else {
+        error_set_memory(error);
+    }
+    memory_free(places.nodes);
+    memory_free(places.groups);
+    return is_done;
+}
+
+/* What stands around a node of a graph. */
+
+/* The edges by their targets, as the graph has them, and by their sources. */
+struct index {
+    uint32_t *first_in;  /* owned: node_count + 1: where the edges to each node begin */
+    uint32_t *first_out; /* owned: node_count + 1: where in `out` those from it begin */
+    uint32_t *out;       /* owned: edges */
+    uint32_t *queue;     /* owned: nodes that are kept, in the order they were met */
+    uint32_t count;
+};
+
+static bool index_allocate(struct index *index, const struct flow_graph *graph)
+{
+    size_t nodes = (size_t)graph->node_count + 1;
+
+    index->first_in = memory_allocate_zeroed(nodes, sizeof *index->first_in);
+    index->first_out = memory_allocate_zeroed(nodes, sizeof *index->first_out);
+    index->out = memory_allocate(graph->edge_count, sizeof *index->out);
+    index->queue = memory_allocate(nodes, sizeof *index->queue);
+    return index->first_in != NULL && index->first_out != NULL && index->out != NULL &&
+           index->queue != NULL;
+}
+
+static void index_release(struct index *index)
+{
+    memory_free(index->first_in);
+    memory_free(index->first_out);
+    memory_free(index->out);
+    memory_free(index->queue);
+}
+
+/* Counts become places; then each edge takes the last free one of its source. */
+static void index_fill(struct index *index, const struct flow_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        index->first_in[graph->edges[i].target + 1]++;
+        index->first_out[graph->edges[i].source]++;
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        index->first_in[i + 1] += index->first_in[i];
+        index->first_out[i + 1] += index->first_out[i];
+    }
+    for (uint32_t i = graph->edge_count; i-- > 0;) {
+        index->out[--index->first_out[graph->edges[i].source]] = i;
+    }
+}
+
+static void visit(struct index *index, uint32_t node, uint32_t limit, bool *kept)
+{
+    if (!kept[node] && index->count < limit) {
+        kept[node] = true;
+        index->queue[index->count++] = node;
+    }
+}
+
+static void
+walk(struct index *index, const struct flow_graph *graph, uint32_t limit, bool *kept)
+{
+    for (uint32_t i = 0; i < index->count; i++) {
+        uint32_t node = index->queue[i];
+
+        for (uint32_t k = index->first_in[node]; k < index->first_in[node + 1]; k++) {
+            visit(index, graph->edges[k].source, limit, kept);
+        }
+        if (graph->nodes[node].mark == FLOW_MARK_EQUAL && i > 0) {
+            continue;
+        }
+        for (uint32_t k = index->first_out[node]; k < index->first_out[node + 1]; k++) {
+            visit(index, graph->edges[index->out[k]].target, limit, kept);
+        }
+    }
+}
+
+bool flow_graph_near(const struct flow_graph *graph,
+                     uint32_t start,
+                     uint32_t limit,
+                     bool *kept,
+                     struct error *error)
+{
+    struct index index = {.count = 0};
+    bool is_done = index_allocate(&index, graph);
+
+    if (is_done) {
+        memset(kept, 0, graph->node_count * sizeof *kept);
+        index_fill(&index, graph);
+        visit(&index, start, limit, kept);
+        walk(&index, graph, limit, kept);
+    } else {
+        error_set_memory(error);
+    }
+    index_release(&index);
+    return is_done;
+}
+
+/* Marks of NaN: the values that have one though no recorded input does, and those that have one as
+ * an input of theirs does. Works on the raw nodes that are drawn, after the outline. */
+
+enum { HAS_NAN = 1, HAS_NAN_INPUT = 2 };
+
+/* A call that is one node has a NaN if a value in it has one. */
+static void find_nans(const struct flow_builder *builder, uint8_t *nans)
+{
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        const struct flow_raw *node = &builder->raws[i];
+
+        if (node->has_nan) {
+            nans[i] |= HAS_NAN;
+            if (node->inside != FLOW_NONE) {
+                assert(node->inside < builder->raw_count);
+                nans[node->inside] |= HAS_NAN;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        const struct flow_raw_edge *edge = &builder->edges[i];
+
+        if (edge->kind != FLOW_EDGE_FORM && (nans[edge->source] & HAS_NAN) != 0) {
+            nans[edge->target] |= HAS_NAN_INPUT;
+        }
+    }
+}
+
+/* Marks values with a NaN, if the options want it. */
+static bool flow_mark_nans(struct flow_builder *builder)
+{
+    uint8_t *nans;
+
+    if (!builder->options->has_nan_marks || builder->raw_count == 0) {
+        return true;
+    }
+    nans = memory_allocate_zeroed(builder->raw_count, sizeof *nans);
+    if (nans == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    find_nans(builder, nans);
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        if ((nans[i] & HAS_NAN) != 0 && !builder->raws[i].is_hidden) {
+            builder->raws[i].mark =
+                (nans[i] & HAS_NAN_INPUT) != 0 ? FLOW_MARK_PASSED : FLOW_MARK_FIRST;
+        }
+    }
+    memory_free(nans);
+    return true;
+}
 
 void flow_graph_init(struct flow_graph *graph)
 {

@@ -25,13 +25,6 @@ void flow_path_set_item(struct flow_path *path, uint32_t number, struct slice th
 /* `[-2]` */
 void flow_path_set_last(struct flow_path *path, uint32_t number, struct slice then);
 void flow_path_set_key(struct flow_path *path, struct slice key, struct slice then);
-void flow_path_set_attribute(struct flow_path *path,
-                             struct slice name,
-                             struct slice then);
-
-/* Of a path that begins with `[-1]`, in a container of that length (UINT32_MAX: not known), sets the
- * item that it means, or any. */
-void flow_path_resolve_last(struct flow_path *path, uint32_t length);
 
 /* Where the first step of the path ends. */
 size_t flow_path_step(struct slice path);

@@ -2,7 +2,7 @@
 #include "runtime/view/why/why.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/flow/near.h"
+#include "runtime/view/flow/flow.h"
 #include "runtime/view/list/json_value.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/number_text.h"

@@ -2,7 +2,7 @@
 #include "runtime/view/diff/report/picture.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/flow/near.h"
+#include "runtime/view/flow/flow.h"
 #include "runtime/view/page/page.h"
 
 /* The page of two traces: B's sources with a mark on each value that differs, and lists of the
