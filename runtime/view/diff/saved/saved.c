@@ -436,6 +436,23 @@ static bool are_within(struct diff_saved_values *saved,
     return are_real;
 }
 
+/* As are_within. The scale can only widen the tolerance, so it is read where the elements are not
+ * within without it. */
+static bool are_close(struct diff_saved_values *saved,
+                      const struct array *const arrays[2],
+                      struct diff_comparison *comparison)
+{
+    if (are_within(saved, arrays, comparison)) {
+        return true;
+    }
+    if (diff_tolerance_is_given(&saved->tolerance) ||
+        !diff_is_inexact(arrays[1]->dtype)) {
+        return false;
+    }
+    comparison->scale = scale_of(saved, arrays);
+    return are_within(saved, arrays, comparison);
+}
+
 static void measure(struct diff_saved_values *saved,
                     const struct array *const arrays[2],
                     struct diff_comparison *comparison)
@@ -468,17 +485,13 @@ static void compare_values(struct diff_saved_values *saved,
                            struct diff_comparison *comparison)
 {
     const struct diff_tolerance *tolerance = &saved->tolerance;
-    bool is_given = diff_tolerance_is_given(tolerance);
 
     if (have_same_bytes(saved, arrays)) {
         return;
     }
     diff_tolerance_of(tolerance, arrays[0]->dtype, arrays[1]->dtype, &comparison->rtol,
                       &comparison->atol);
-    if (!tolerance->is_exact && !is_given && diff_is_inexact(arrays[1]->dtype)) {
-        comparison->scale = scale_of(saved, arrays);
-    }
-    if (tolerance->is_exact || !are_within(saved, arrays, comparison)) {
+    if (tolerance->is_exact || !are_close(saved, arrays, comparison)) {
         measure(saved, arrays, comparison);
     }
     comparison->differs_in_values = comparison->seen != DIFF_SEEN_NOTHING;
