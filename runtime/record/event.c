@@ -351,7 +351,7 @@ static void finish_array(struct recorder *recorder,
         .visit = head->visit,
         .path = head->path,
         .write = head->write,
-        .flags = head->record.flags & LOG_EVENT_READ,
+        .flags = head->record.flags & (LOG_EVENT_READ | LOG_EVENT_PARAMETER),
     };
     if (array->is_kept && array->array->data != NULL) {
         keep_values(recorder, array->array);
@@ -402,6 +402,39 @@ void recorder_write(struct recorder *recorder,
                            &verdict);
     }
     if (is_written && value->kind == VALUE_TENSOR) {
+        finish_array(recorder, &head, now.event, value->array);
+    }
+}
+
+void recorder_write_parameter(struct recorder *recorder,
+                              const struct visit *visit,
+                              struct slice name,
+                              bool is_read,
+                              struct name_state *state,
+                              const struct value *value)
+{
+    struct name_state now = {.object = value->object, .kind = (uint8_t)value->kind};
+    struct log_event head = {
+        .record.flags = LOG_EVENT_PARAMETER | (is_read ? LOG_EVENT_READ : 0),
+        .time = visit->time,
+        .site = visit->module->first_site + visit->index,
+        .call = visit->call->number,
+        .visit = visit->number,
+    };
+    struct verdict verdict;
+
+    recorder->late = NULL;
+    recorder->has_written = false;
+    if (recorder->log == NULL) {
+        return;
+    }
+    recorder_write_call(recorder, visit->call);
+    head.path = recorder_text_number(recorder, name);
+    fill_state(recorder, visit, value, &head, &now);
+    verdict =
+        recorder_follow_parameter(recorder, visit, is_read, state, value, &now, &head);
+    if (write_event(recorder, visit, &head, value, &verdict) &&
+        value->kind == VALUE_TENSOR) {
         finish_array(recorder, &head, now.event, value->array);
     }
 }

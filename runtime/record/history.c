@@ -337,6 +337,7 @@ static bool is_as_before(const struct name_state *before, const struct name_stat
 
 static struct verdict judge(struct recorder *recorder,
                             const struct visit *visit,
+                            bool is_write,
                             const struct name_state *before,
                             const struct value *value,
                             const struct name_state *now)
@@ -348,7 +349,7 @@ static struct verdict judge(struct recorder *recorder,
             .state = *now,
             .storage = storage_of(value->array),
             .site = visit->module->first_site + visit->index,
-            .is_write = visit->site->kind == SITE_MUTATE,
+            .is_write = is_write,
         };
         return history_judge(recorder->history, before, &sighting);
     }
@@ -413,6 +414,19 @@ static bool is_numbered(const struct visit *visit, uint32_t place)
                                 place - visit->site->write_count) != SITE_NONE;
 }
 
+/* The name's state is `now` from here on; the event says in what it differs from the last. */
+static void keep_state(struct name_state *state,
+                       const struct name_state *now,
+                       const struct verdict *verdict,
+                       struct log_event *head)
+{
+    if (verdict->change > CHANGE_NEW) {
+        head->difference = (uint8_t)find_differences(state, now);
+        head->difference |= verdict->differs_in_values ? LOG_DIFFERS_VALUES : 0;
+    }
+    *state = *now;
+}
+
 bool recorder_follow_name(struct recorder *recorder,
                           const struct visit *visit,
                           uint32_t place,
@@ -435,11 +449,23 @@ bool recorder_follow_name(struct recorder *recorder,
     if (state == NULL) {
         return true;
     }
-    *verdict = judge(recorder, visit, state, value, now);
-    if (verdict->change > CHANGE_NEW) {
-        head->difference = (uint8_t)find_differences(state, now);
-        head->difference |= verdict->differs_in_values ? LOG_DIFFERS_VALUES : 0;
-    }
-    *state = *now;
+    *verdict = judge(recorder, visit, visit->site->kind == SITE_MUTATE, state, value, now);
+    keep_state(state, now, verdict, head);
     return true;
+}
+
+struct verdict recorder_follow_parameter(struct recorder *recorder,
+                                         const struct visit *visit,
+                                         bool is_read,
+                                         struct name_state *state,
+                                         const struct value *value,
+                                         const struct name_state *now,
+                                         struct log_event *head)
+{
+    struct verdict verdict = judge(recorder, visit, !is_read, state, value, now);
+    bool has_form = state->type != 0 || value->kind != VALUE_TENSOR;
+
+    keep_state(state, now, &verdict, head);
+    head->difference = has_form ? head->difference : 0;
+    return verdict;
 }

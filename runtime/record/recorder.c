@@ -458,6 +458,12 @@ struct call_table *recorder_calls(const struct recorder *recorder)
     return recorder->calls;
 }
 
+struct recorded_module *recorder_module(const struct recorder *recorder,
+                                        uint32_t number)
+{
+    return number < recorder->module_count ? recorder->modules[number] : NULL;
+}
+
 static bool write_module(struct recorder *recorder,
                          const struct recorded_module *module)
 {

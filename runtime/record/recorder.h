@@ -77,6 +77,13 @@ uint64_t recorder_thread_native(const struct recorder *recorder, uint16_t number
 
 struct call_table *recorder_calls(const struct recorder *recorder);
 
+/* The module with that number in the trace; NULL: there is none. */
+struct recorded_module *recorder_module(const struct recorder *recorder,
+                                        uint32_t number);
+
+/* Nanoseconds since the recording's start. */
+uint64_t recorder_time(const struct recorder *recorder);
+
 /* What is known of a call when it begins. */
 struct call_start {
     struct call_thread *thread;
@@ -212,6 +219,15 @@ void recorder_write(struct recorder *recorder,
                     struct slice path,
                     const struct value *value);
 
+/* One event of a parameter, its gradient or a setting of an optimizer, which goes by `name`. `state` is
+ * what was last seen of it, zeroed at first; `is_read`: the visit's line did not write it. */
+void recorder_write_parameter(struct recorder *recorder,
+                              const struct visit *visit,
+                              struct slice name,
+                              bool is_read,
+                              struct name_state *state,
+                              const struct value *value);
+
 /* The record of the event told last, where its array was late and it was written; else NULL. It
  * stays until options.log.before_seal was called. */
 struct log_event *recorder_late(const struct recorder *recorder);
@@ -222,7 +238,7 @@ struct gradient_owner {
     uint32_t site, call, visit;
     uint32_t path; /* text */
     uint8_t write;
-    uint8_t flags; /* LOG_EVENT_READ */
+    uint8_t flags; /* LOG_EVENT_READ, LOG_EVENT_PARAMETER */
 };
 
 /* The tensor that recorder_write wrote last; false: it wrote none. */

@@ -34,8 +34,6 @@ struct recorder {
 
 /* ---- recorder.c ---- */
 
-uint64_t recorder_time(const struct recorder *recorder);
-
 /* `head` and `verdict` are what the event's record was made from, `number` is its own. */
 void recorder_tap_event(struct recorder *recorder,
                         const struct visit *visit,
@@ -56,5 +54,14 @@ bool recorder_follow_name(struct recorder *recorder,
                           const struct name_state *now,
                           struct log_event *head,
                           struct verdict *verdict);
+
+/* Compares with what was last seen of a parameter, which `state` has, and keeps `now` there. */
+struct verdict recorder_follow_parameter(struct recorder *recorder,
+                                         const struct visit *visit,
+                                         bool is_read,
+                                         struct name_state *state,
+                                         const struct value *value,
+                                         const struct name_state *now,
+                                         struct log_event *head);
 
 #endif

@@ -244,6 +244,11 @@ static const char *find_place(const struct log_reader *reader,
     if (!log_text_find(reader, event->path, &view->path)) {
         return "an event refers to a text that is not defined";
     }
+    if ((view->flags & LOG_EVENT_PARAMETER) != 0) {
+        view->name = view->path;
+        view->path = SLICE("");
+        return NULL;
+    }
     return find_name(event, view);
 }
 
@@ -332,13 +337,25 @@ decode_step(const struct log_reader *reader, const char *bytes, struct log_item 
         .line = step->line,
         .thread = step->thread,
     };
-    if (step->record.tag != LOG_STEP_BACKWARD) {
+    if (step->record.tag < LOG_STEP_BACKWARD || step->record.tag > LOG_STEP_GRADIENTS) {
         return "a step is of an unknown kind";
     }
     return log_text_find(reader, step->file, &item->step.file) &&
                    log_text_find(reader, step->name, &item->step.name)
                ? NULL
                : "a step refers to a text that is not defined";
+}
+
+struct slice log_step_text(enum log_step_tag tag)
+{
+    switch (tag) {
+    case LOG_STEP_OPTIMIZER:
+        return SLICE("optimizer");
+    case LOG_STEP_GRADIENTS:
+        return SLICE("gradients");
+    default:
+        return SLICE("backward");
+    }
 }
 
 static const char *decode_birth(const struct log_reader *reader,

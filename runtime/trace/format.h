@@ -256,6 +256,9 @@ enum log_event_flag {
     LOG_EVENT_NONFINITE = 4, /* struct log_nonfinite follows; else those counts are 0 */
     LOG_EVENT_SAMPLE = 8,    /* the sample follows: as many elements as the grid of the
                                  form's shape and the header's limit has */
+    LOG_EVENT_PARAMETER =
+        32, /* of a parameter, its gradient or a setting of an optimizer: `path` is its
+               name, and none of the site's; `write` is 0 */
     LOG_EVENT_MORE = 16,     /* a container's walk ended at its limit here */
     LOG_EVENT_READ =
         64, /* the value of a name that the site reads: `write` says which */
@@ -349,6 +352,8 @@ struct log_gradient {
 
 enum log_step_tag {
     LOG_STEP_BACKWARD = 1,
+    LOG_STEP_OPTIMIZER = 2, /* an optimizer's step() */
+    LOG_STEP_GRADIENTS = 3, /* a function of torch that writes to gradients */
 };
 
 /* Is before the first record that names it. */

@@ -98,6 +98,9 @@ struct log_step_view {
     struct slice name; /* "SGD.step"; "": the tag says it all */
 };
 
+/* "backward", "optimizer", "gradients". */
+struct slice log_step_text(enum log_step_tag tag);
+
 struct log_birth_view {
     uint64_t time;
     uint64_t event; /* whose gradient it is */
@@ -162,6 +165,9 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item);
 struct log_birth_source_view log_birth_source_read(const struct log_reader *reader,
                                                    const struct log_birth_view *birth,
                                                    uint32_t index);
+/* Whether log_reader_next gives events of parameters (LOG_EVENT_PARAMETER) too: at first it does not.
+ * They have numbers as others do. */
+void log_reader_show_parameters(struct log_reader *reader, bool are_shown);
 /* Starts again from the beginning. */
 void log_reader_rewind(struct log_reader *reader);
 

@@ -384,6 +384,7 @@ show_trace(const struct show_options *options, const char *path, struct slice na
         log_reader_free(show.reader);
         return EXIT_CODE_INPUT_FAILED;
     }
+    log_reader_show_parameters(show.reader, options->has_backward);
     show.is_selective =
         !event_filter_is_empty(&options->filter) || options->tail != UINT64_MAX;
     show.json.reader = show.reader;

@@ -181,6 +181,19 @@ static PyObject *grad_of(struct gradients *gradients, PyObject *leaf)
     return grad;
 }
 
+PyObject *gradient_values(struct gradients *gradients, PyObject *gradient)
+{
+    PyObject *is_sparse = PyObject_GetAttr(gradient, gradients->name_is_sparse);
+    PyObject *values =
+        is_sparse == Py_True
+            ? PyObject_CallMethodObjArgs(gradient, gradients->name_values, NULL)
+            : NULL;
+
+    PyErr_Clear();
+    Py_XDECREF(is_sparse);
+    return values == NULL ? Py_NewRef(gradient) : values;
+}
+
 static void record_gradients(struct gradient_hook *hook, PyObject *given)
 {
     struct session *session = hook->session;
@@ -190,7 +203,11 @@ static void record_gradients(struct gradient_hook *hook, PyObject *given)
         PyObject *grad = grad_of(session->gradients, given);
 
         if (grad != NULL && hook->count > 0) {
-            record_one(session, hook, &hook->outputs[0], grad);
+            PyObject *values = gradient_values(session->gradients, grad);
+
+            record_one(session, hook, &hook->outputs[0], values);
+            parameters_note_gradient(session, given, grad);
+            Py_DECREF(values);
         }
         Py_XDECREF(grad);
         return;
@@ -263,12 +280,16 @@ make_hook(struct session *session, uint64_t target, bool is_leaf)
 }
 
 /* One more output of the function; one that is watched keeps its event: that of the line that made
- * it. A leaf's newest event counts. */
+ * it. A leaf's newest event counts, and of a parameter those that have its name. */
 static bool add_output(struct gradient_hook *hook, const struct watched_output *output)
 {
     for (uint32_t i = 0; i < hook->count; i++) {
         if (hook->outputs[i].output == output->output) {
-            if (hook->is_leaf) {
+            bool is_parameter =
+                (hook->outputs[i].owner.flags & LOG_EVENT_PARAMETER) != 0;
+
+            if (hook->is_leaf &&
+                (!is_parameter || (output->owner.flags & LOG_EVENT_PARAMETER) != 0)) {
                 hook->outputs[i] = *output;
             }
             return true;
@@ -390,30 +411,26 @@ void gradient_hang(struct session *session)
 {
     struct gradients *gradients = session->gradients;
 
-    if (gradients != NULL && gradients->pending_first < gradients->pending_count) {
+    if (gradients == NULL) {
+        return;
+    }
+    parameters_settle(session);
+    if (gradients->pending_first < gradients->pending_count) {
         hang_pending(session);
     }
 }
 
-void gradient_watch(struct session *session,
-                    const struct visit *visit,
-                    const struct tensor *tensor)
+void gradient_follow(struct session *session, const struct visit *visit, PyObject *object)
 {
     struct gradients *gradients = session->gradients;
-    void *grown;
+    void *grown = gradients->pending;
     struct pending_output pending = {
-        .object = (PyObject *)(uintptr_t)tensor->object,
+        .object = object,
         .output = {.module = visit->module, .site = visit->index},
     };
 
-    if (gradients == NULL || (tensor->flags & LOG_FORM_REQUIRES_GRAD) == 0 ||
-        (tensor->flags & LOG_FORM_NUMPY) != 0 || !visit->is_measured ||
-        !recorder_options(session->recorder)->has_gradients ||
-        !recorder_find_written(session->recorder, &pending.output.owner)) {
-        return;
-    }
-    grown = gradients->pending;
-    if (memory_grow(&grown, &gradients->pending_capacity,
+    if (recorder_find_written(session->recorder, &pending.output.owner) &&
+        memory_grow(&grown, &gradients->pending_capacity,
                     (size_t)gradients->pending_count + 1, sizeof pending)) {
         gradients->pending = grown;
         Py_INCREF(pending.object);
@@ -421,10 +438,23 @@ void gradient_watch(struct session *session,
     }
 }
 
+void gradient_watch(struct session *session,
+                    const struct visit *visit,
+                    const struct tensor *tensor)
+{
+    if (session->gradients != NULL && (tensor->flags & LOG_FORM_REQUIRES_GRAD) != 0 &&
+        (tensor->flags & LOG_FORM_NUMPY) == 0 && visit->is_measured &&
+        recorder_options(session->recorder)->has_gradients) {
+        gradient_follow(session, visit, (PyObject *)(uintptr_t)tensor->object);
+        parameters_want(session, visit);
+    }
+}
+
 /* ---- a recording begins and ends ---- */
 
 static void release(struct gradients *gradients)
 {
+    parameters_free(gradients->parameters);
     memory_free(gradients->slots);
     memory_free(gradients->pending);
     number_map_release(&gradients->functions);
@@ -438,6 +468,8 @@ static void release(struct gradients *gradients)
     Py_XDECREF(gradients->name_next);
     Py_XDECREF(gradients->name_name);
     Py_XDECREF(gradients->name_variable);
+    Py_XDECREF(gradients->name_is_sparse);
+    Py_XDECREF(gradients->name_values);
 }
 
 void gradients_free(struct gradients *gradients)
@@ -462,6 +494,8 @@ static bool make_names(struct gradients *gradients)
         {&gradients->name_next, "next_functions"},
         {&gradients->name_name, "name"},
         {&gradients->name_variable, "variable"},
+        {&gradients->name_is_sparse, "is_sparse"},
+        {&gradients->name_values, "_values"},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -496,6 +530,7 @@ bool gradient_begin(struct session *session)
     gradients->step = 0;
     gradients->is_bad = false;
     gradients->bad_count = 0;
+    parameters_attach(session);
     return true;
 }
 
@@ -520,6 +555,7 @@ void gradient_end(struct session *session)
     if (gradients != NULL) {
         gradients->pending_first = 0;
         gradients->pending_count = 0;
+        parameters_end(gradients->parameters);
     }
 }
 

@@ -10,6 +10,7 @@ struct gradients;
 
 /* The module's part. */
 int gradient_exec(PyObject *module);
+int parameters_exec(PyObject *module);
 void gradients_free(struct gradients *gradients); /* may be NULL */
 
 /* A recording that wants gradients has begun; false: out of memory. */
@@ -22,6 +23,28 @@ void gradient_end(struct session *session);
 void gradient_watch(struct session *session,
                     const struct visit *visit,
                     const struct tensor *tensor);
+/* A line has assigned or called the torch.nn.Module: its parameters are recorded when a value is that
+ * autograd follows. */
+void parameters_add_module(struct session *session, PyObject *module);
+/* torch may have been imported since: steps of optimizers are recorded from now on. */
+void parameters_attach(struct session *session);
+
+/* A function of torch is about to write to gradients, for the program. */
+enum parameters_write {
+    PARAMETERS_WRITE_WHOLE,
+    PARAMETERS_WRITE_FIRST, /* another one continues it */
+    PARAMETERS_WRITE_LAST,
+};
+/* Records them as they are; true: parameters_end_write is to follow, with what `visit` has now. */
+bool parameters_begin_write(struct session *session,
+                            const char *name,
+                            enum parameters_write part,
+                            struct visit *visit);
+/* `is_counted`: the gradients' version counters show what was written. */
+void parameters_end_write(struct session *session,
+                          const struct visit *visit,
+                          bool is_counted);
+
 /* To be called at the end of each visit: runs Python's code, so finalizers may visit sites. */
 void gradient_hang(struct session *session);
 

@@ -61,14 +61,35 @@ struct gradients {
     uint32_t step;      /* its number in the trace */
     bool is_bad;        /* a gradient of it was not finite */
     uint32_t bad_count; /* backwards that had such a gradient */
+    struct parameters *parameters; /* owned; NULL until wanted */
     /* owned: interned */
     PyObject *name_grad_fn, *name_output_nr, *name_register, *name_register_leaf,
-        *name_grad, *name_next, *name_name, *name_variable;
+        *name_grad, *name_next, *name_name, *name_variable, *name_is_sparse, *name_values;
 };
 
 /* The hook of that function that lives; NULL: there is none. */
 struct gradient_hook *gradients_find(const struct gradients *gradients,
                                      uint64_t function);
+
+/* The tensor that the recorder wrote last gets a hook at the end of the visit: `object`. */
+void gradient_follow(struct session *session, const struct visit *visit, PyObject *object);
+/* What can be read of a gradient: itself, or the values of a sparse one. A new reference. */
+PyObject *gradient_values(struct gradients *gradients, PyObject *gradient);
+
+/* ---- parameters.c ---- */
+
+void parameters_free(struct parameters *parameters); /* may be NULL */
+/* The recording ends: torch's hooks are removed, and nothing is known any more. May be NULL. */
+void parameters_end(struct parameters *parameters);
+/* The `.grad` of that leaf was recorded. */
+void parameters_note_gradient(struct session *session,
+                              PyObject *leaf,
+                              PyObject *gradient);
+/* The visit has recorded a value that autograd follows: parameters that are not known yet are recorded
+ * when it ends. */
+void parameters_want(struct session *session, const struct visit *visit);
+/* It ends. */
+void parameters_settle(struct session *session);
 
 /* birth.c: the gradient of an output of `hook` is the first of this backward that is not finite:
  * writes what it was made from. Gives the line whose backward made it, where it is known: `what`

@@ -1,6 +1,8 @@
 /* Noting memory that was allocated and not written, and asking for it. */
 #include "runtime/python/record/fresh.h"
 
+#include "runtime/python/gradient/gradient.h"
+
 #include <string.h>
 
 static struct fresh_note fresh_expect(enum fresh_effect effect,
@@ -57,6 +59,14 @@ static struct detour {
 static PyTypeObject *changed_types[2]; /* owned, while they lead to ours */
 static ternaryfunc original_type_call;
 
+/* The session that records; the functions of torch are the process's, not an interpreter's. */
+static struct session *watching;
+
+static bool is_noting(const struct session *session)
+{
+    return session != NULL && session->recorder != NULL && !session->is_closing;
+}
+
 /* ---- calling the originals ---- */
 
 /* NumPy's own functions, such as ones, fill what they get from empty, and an array has no version
@@ -80,12 +90,36 @@ static bool is_wanted(enum fresh_call which)
     return is_numpy == 0;
 }
 
+/* The function of torch that the program calls, and which part of its writing begins. */
+static struct fresh_note expect_write(enum fresh_call which)
+{
+    struct fresh_note note = {.effect = targets[which].effect};
+    bool is_whole = note.effect == FRESH_WRITE;
+    const char *name = !is_whole                      ? "clip_grad_value_"
+                       : which == CALL_TORCH__foreach_mul_ ? "clip_grad_norm_"
+                                                      : "GradScaler.unscale_";
+
+    note.is_counted =
+        which != CALL_TORCH__amp_foreach_non_finite_check_and_unscale_;
+    note.is_wanted =
+        is_noting(watching) &&
+        parameters_begin_write(watching, name,
+                               is_whole                          ? PARAMETERS_WRITE_WHOLE
+                               : note.effect == FRESH_WRITE_FIRST ? PARAMETERS_WRITE_FIRST
+                                                                  : PARAMETERS_WRITE_LAST,
+                               &note.visit);
+    return note;
+}
+
 static struct fresh_note expect(enum fresh_call which,
                                 PyObject *self,
                                 PyObject *const *arguments,
                                 Py_ssize_t count,
                                 PyObject *keywords)
 {
+    if (targets[which].effect >= FRESH_WRITE) {
+        return expect_write(which);
+    }
     if (!is_wanted(which)) {
         return (struct fresh_note){.effect = targets[which].effect};
     }
@@ -360,11 +394,9 @@ void fresh_attach(struct session *session)
 {
     if (session->fresh != NULL) {
         attach_all();
+        parameters_attach(session);
     }
 }
-
-/* The session that records; the functions of torch are the process's, not an interpreter's. */
-static struct session *watching;
 
 /* ---- owners: weak references to what keeps the memory, a storage or a NumPy array ---- */
 
@@ -448,11 +480,6 @@ enum uninitialised_state fresh_find(struct session *session,
 }
 
 /* ---- noting ---- */
-
-static bool is_noting(const struct session *session)
-{
-    return session != NULL && session->recorder != NULL && !session->is_closing;
-}
 
 /* 0: described, and tensor_release must follow. */
 static int describe(struct session *session, PyObject *object, struct tensor *tensor)
@@ -604,6 +631,9 @@ static void notice(const struct fresh_note *note, PyObject *self, PyObject *resu
         break;
     case FRESH_MOVE:
         add_moved(watching, self, result);
+        break;
+    default: /* FRESH_WRITE */
+        parameters_end_write(watching, &note->visit, note->is_counted);
         break;
     }
 }

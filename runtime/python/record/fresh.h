@@ -1,5 +1,6 @@
 /* Tensors whose memory was allocated and not written yet, while something is recorded: torch.empty and
- * its like (fresh_calls.def), torch.Tensor(2, 3), numpy.empty.
+ * its like (fresh_calls.def), torch.Tensor(2, 3), numpy.empty; and functions of torch that write to
+ * gradients, for python/gradient/gradient.h.
  *
  * These functions are implemented in C. While a recording goes on, the function objects lead to ours,
  * which call the original and note the result's memory; nothing that Python shows of them changes.
@@ -30,6 +31,9 @@ enum fresh_effect {
     FRESH_SIZED,
     FRESH_GROW,
     FRESH_MOVE,
+    FRESH_WRITE,
+    FRESH_WRITE_FIRST,
+    FRESH_WRITE_LAST,
 };
 
 /* What a call does to a tensor's memory, found before it and noted after it. */
@@ -38,6 +42,8 @@ struct fresh_note {
     bool is_wanted;
     PyObject *storage; /* GROW: owned: of the tensor, before */
     int64_t size;      /* GROW: of its memory */
+    bool is_counted;    /* WRITE: see parameters_end_write */
+    struct visit visit; /* WRITE: of the program's line that runs the function */
 };
 
 #endif

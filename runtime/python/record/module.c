@@ -430,6 +430,7 @@ static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, probe_exec},
     {Py_mod_exec, track_exec},
     {Py_mod_exec, gradient_exec},
+    {Py_mod_exec, parameters_exec},
     {0, NULL},
 };
 

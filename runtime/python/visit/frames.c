@@ -423,22 +423,23 @@ static void add_file(struct buffer *file, PyObject *frame)
     Py_DECREF(code);
 }
 
-uint32_t frame_find_caller(struct session *session, struct buffer *file)
+PyObject *frame_find_program(struct session *session, struct call **known)
 {
     struct call_table *calls = recorder_calls(session->recorder);
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
-    uint32_t line = 0;
-    bool is_known = false;
+    PyObject *nearest = NULL;
 
-    while (frame != NULL && frame != Py_None && !is_known) {
+    *known = NULL;
+    while (frame != NULL && frame != Py_None && *known == NULL) {
         struct call *call = call_table_find(calls, frame, code_of(frame));
         PyObject *back;
 
-        is_known = call != NULL && !call->is_left_out && !call->function->is_observed;
-        if (is_known || (line == 0 && !is_of_torch(session, frame))) {
-            file->size = 0;
-            add_file(file, frame);
-            line = line_of(frame);
+        if (call != NULL && !call->is_left_out && !call->function->is_observed) {
+            *known = call;
+            Py_XDECREF(nearest);
+            nearest = Py_NewRef(frame);
+        } else if (nearest == NULL && !is_of_torch(session, frame)) {
+            nearest = Py_NewRef(frame);
         }
         back = PyObject_GetAttr(frame, session->name_f_back);
         Py_DECREF(frame);
@@ -446,5 +447,24 @@ uint32_t frame_find_caller(struct session *session, struct buffer *file)
     }
     Py_XDECREF(frame);
     PyErr_Clear();
+    return nearest;
+}
+
+uint32_t frame_line(PyObject *frame)
+{
+    return line_of(frame);
+}
+
+uint32_t frame_find_caller(struct session *session, struct buffer *file)
+{
+    struct call *call;
+    PyObject *frame = frame_find_program(session, &call);
+    uint32_t line = 0;
+
+    if (frame != NULL) {
+        add_file(file, frame);
+        line = line_of(frame);
+        Py_DECREF(frame);
+    }
     return line;
 }

@@ -26,8 +26,13 @@ void frame_skip_call(struct session *session);
 /* The running thread, as the recording knows it; NULL: out of memory. */
 struct call_thread *frame_thread(struct session *session);
 
-/* The program's line that runs a function of torch: of the nearest frame that a recorded call is
- * known by, else of the nearest that is not torch's own. `file` gets its file; 0: there is none. */
+/* The program's frame that runs a function of torch: the nearest that a recorded call is known by, which
+ * `known` gets, else the nearest that is not torch's own, and `known` is NULL. A new reference; NULL:
+ * there is none. */
+PyObject *frame_find_program(struct session *session, struct call **known);
+/* The line that the frame is at; 0: not known. */
+uint32_t frame_line(PyObject *frame);
+/* The line of that frame; `file` gets its file. 0: there is none. */
 uint32_t frame_find_caller(struct session *session, struct buffer *file);
 
 /* The name that the module threading gave the running thread; a new reference, or NULL. */

@@ -605,64 +605,104 @@ static void record_array(struct session *session,
     gradient_watch(session, visit, tensor);
 }
 
-/* A gradient that lies on another device: its statistics are filled in later. */
-static void queue_gradient(struct session *session, const struct tensor *tensor)
-{
-    struct log_event *event = recorder_late(session->recorder);
-    int had_collector;
+/* A tensor that is recorded whatever the line does with it: a gradient, a parameter. */
+struct measured {
+    struct tensor tensor;
+    struct recorded_array array;
+    struct value value;
+    struct statistics statistics;
+    struct log_nonfinite counts; /* all 0 where nothing was measured */
+};
 
-    if (event == NULL) {
-        return;
+/* Describes and measures it; false: it is no tensor. measured_release must follow after true. */
+static bool
+measure_object(struct session *session, PyObject *object, struct measured *measured)
+{
+    const struct recorder_options *options = recorder_options(session->recorder);
+    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
+    struct tensor *tensor = &measured->tensor;
+    struct recorded_array *array = &measured->array;
+    bool is_inspected;
+
+    if (info->kind != TYPE_TENSOR ||
+        tensor_describe(session->access, object, info->tensor, tensor) != 0) {
+        return false;
     }
-    had_collector = PyGC_Disable(); /* as in record_late */
-    device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object, tensor,
-                     event);
-    if (had_collector) {
-        PyGC_Enable();
+    *array = value_array(tensor);
+    measured->counts = (struct log_nonfinite){0, 0, 0};
+    measured->value =
+        (struct value){.kind = VALUE_TENSOR, .object = tensor->object, .array = array};
+    is_inspected = !is_too_large(&tensor->array) &&
+                   (options->element_limit == 0 ||
+                    array_count(&tensor->array) <= options->element_limit) &&
+                   !find_fresh(session, tensor, array);
+    array->is_late = is_inspected && tensor->is_on_device && options->has_statistics;
+    if (is_inspected && !array->is_late && tensor->array.data != NULL &&
+        measure_array(session, tensor, true, &measured->statistics, array)) {
+        array->statistics = &measured->statistics;
+        measured->counts = (struct log_nonfinite){measured->statistics.nan_count,
+                                                  measured->statistics.posinf_count,
+                                                  measured->statistics.neginf_count};
     }
+    array->is_sampled = is_inspected && !array->is_late && tensor->array.data != NULL;
+    return true;
+}
+
+/* Its record is written: its statistics are filled in later where it lies on another device. */
+static void measured_release(struct session *session, struct measured *measured)
+{
+    struct log_event *event =
+        measured->array.is_late ? recorder_late(session->recorder) : NULL;
+
+    if (event != NULL) {
+        int had_collector = PyGC_Disable(); /* as in record_late */
+
+        device_queue_add(session->devices,
+                         (PyObject *)(uintptr_t)measured->tensor.object,
+                         &measured->tensor, event);
+        if (had_collector) {
+            PyGC_Enable();
+        }
+    }
+    tensor_release(&measured->tensor);
 }
 
 bool value_record_gradient(struct session *session,
                            struct value_gradient *gradient,
                            PyObject *object)
 {
-    const struct recorder_options *options = recorder_options(session->recorder);
-    const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
     struct call_thread *thread = frame_thread(session);
-    struct statistics statistics;
-    struct tensor tensor;
+    struct measured measured;
 
-    if (info->kind != TYPE_TENSOR || thread == NULL ||
-        tensor_describe(session->access, object, info->tensor, &tensor) != 0) {
+    if (thread == NULL || !measure_object(session, object, &measured)) {
         return false;
     }
-    struct recorded_array array = value_array(&tensor);
-    struct value value = {
-        .kind = VALUE_TENSOR, .object = tensor.object, .array = &array};
-    bool is_inspected = !is_too_large(&tensor.array) &&
-                        (options->element_limit == 0 ||
-                         array_count(&tensor.array) <= options->element_limit);
-
-    array.is_late = is_inspected && tensor.is_on_device && options->has_statistics;
-    if (is_inspected && !array.is_late && tensor.array.data != NULL) {
-        bool has_statistics =
-            measure_array(session, &tensor, true, &statistics, &array);
-
-        array.statistics = has_statistics ? &statistics : NULL;
-        array.is_sampled = true;
-        if (has_statistics) {
-            gradient->counts = (struct log_nonfinite){
-                statistics.nan_count, statistics.posinf_count, statistics.neginf_count};
-        }
-    }
-    gradient->element_count = array_count(&tensor.array);
-    gradient->what = slice_of(dtype_text(tensor.array.dtype));
+    gradient->counts = measured.counts;
+    gradient->element_count = array_count(&measured.tensor.array);
+    gradient->what = slice_of(dtype_text(measured.tensor.array.dtype));
     recorder_write_gradient(session->recorder, gradient->owner, gradient->tag, thread,
-                            gradient->step, &value);
-    if (array.is_late) {
-        queue_gradient(session, &tensor);
+                            gradient->step, &measured.value);
+    measured_release(session, &measured);
+    return true;
+}
+
+bool value_record_parameter(struct session *session,
+                            const struct visit *visit,
+                            struct slice name,
+                            bool is_read,
+                            struct name_state *state,
+                            PyObject *object,
+                            struct log_nonfinite *counts)
+{
+    struct measured measured;
+
+    if (!measure_object(session, object, &measured)) {
+        return false;
     }
-    tensor_release(&tensor);
+    *counts = measured.counts;
+    recorder_write_parameter(session->recorder, visit, name, is_read, state,
+                             &measured.value);
+    measured_release(session, &measured);
     return true;
 }
 
@@ -675,6 +715,7 @@ static void record_scalar(struct session *session,
 {
     struct value value = {.object = (uint64_t)(uintptr_t)object};
     PyObject *owner = NULL;
+    bool is_module = info->is_module;
 
     value_describe(info, object, &value, &owner);
     if (value.kind == VALUE_FLOAT || value.kind == VALUE_COMPLEX) {
@@ -683,6 +724,9 @@ static void record_scalar(struct session *session,
     }
     recorder_write(session->recorder, visit, write, path, &value);
     Py_XDECREF(owner);
+    if (is_module && session->gradients != NULL) {
+        parameters_add_module(session, object);
+    }
 }
 
 bool value_record_single(struct session *session,

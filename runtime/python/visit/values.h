@@ -32,6 +32,16 @@ bool value_record_gradient(struct session *session,
                            struct value_gradient *gradient,
                            PyObject *object);
 
+/* Records the tensor `object` as a parameter, or as its gradient: see recorder_write_parameter. `counts`
+ * gets what was measured, all 0 where nothing was. false: it is no tensor. */
+bool value_record_parameter(struct session *session,
+                            const struct visit *visit,
+                            struct slice name,
+                            bool is_read,
+                            struct name_state *state,
+                            PyObject *object,
+                            struct log_nonfinite *counts);
+
 /* Tells it if it is a tensor, or holds any; false where there was nothing to tell. */
 bool value_record_tensors(struct session *session,
                           const struct visit *visit,

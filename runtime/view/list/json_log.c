@@ -212,7 +212,7 @@ void json_log_add_step(const struct json_log *log,
 {
     start_record(log, SLICE("step"), text);
     json_number_add(text, SLICE("step"), step->number);
-    json_text_add(text, SLICE("kind"), SLICE("backward"));
+    json_text_add(text, SLICE("kind"), log_step_text(step->tag));
     json_text_add(text, SLICE("name"), step->name);
     json_text_add(text, SLICE("file"), step->file);
     json_number_add(text, SLICE("line"), step->line);
