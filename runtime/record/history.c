@@ -449,7 +449,8 @@ bool recorder_follow_name(struct recorder *recorder,
     if (state == NULL) {
         return true;
     }
-    *verdict = judge(recorder, visit, visit->site->kind == SITE_MUTATE, state, value, now);
+    *verdict =
+        judge(recorder, visit, visit->site->kind == SITE_MUTATE, state, value, now);
     keep_state(state, now, verdict, head);
     return true;
 }

@@ -259,7 +259,7 @@ enum log_event_flag {
     LOG_EVENT_PARAMETER =
         32, /* of a parameter, its gradient or a setting of an optimizer: `path` is its
                name, and none of the site's; `write` is 0 */
-    LOG_EVENT_MORE = 16,     /* a container's walk ended at its limit here */
+    LOG_EVENT_MORE = 16, /* a container's walk ended at its limit here */
     LOG_EVENT_READ =
         64, /* the value of a name that the site reads: `write` says which */
     LOG_EVENT_CONTINUED =

@@ -94,7 +94,7 @@ struct log_reader {
     /* Ring mode: events before this one are not shown, nor are the calls that ended before
      * it. */
     uint64_t first_shown;
-    bool has_parameters; /* log_reader_next gives their events */
+    bool has_parameters;   /* log_reader_next gives their events */
     uint64_t oldest_given; /* UINT64_MAX before one was */
     uint32_t *ended_calls; /* owned; sorted; may be NULL */
     size_t ended_count;

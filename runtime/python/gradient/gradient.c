@@ -420,7 +420,9 @@ void gradient_hang(struct session *session)
     }
 }
 
-void gradient_follow(struct session *session, const struct visit *visit, PyObject *object)
+void gradient_follow(struct session *session,
+                     const struct visit *visit,
+                     PyObject *object)
 {
     struct gradients *gradients = session->gradients;
     void *grown = gradients->pending;

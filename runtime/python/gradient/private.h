@@ -64,7 +64,8 @@ struct gradients {
     struct parameters *parameters; /* owned; NULL until wanted */
     /* owned: interned */
     PyObject *name_grad_fn, *name_output_nr, *name_register, *name_register_leaf,
-        *name_grad, *name_next, *name_name, *name_variable, *name_is_sparse, *name_values;
+        *name_grad, *name_next, *name_name, *name_variable, *name_is_sparse,
+        *name_values;
 };
 
 /* The hook of that function that lives; NULL: there is none. */
@@ -72,11 +73,104 @@ struct gradient_hook *gradients_find(const struct gradients *gradients,
                                      uint64_t function);
 
 /* The tensor that the recorder wrote last gets a hook at the end of the visit: `object`. */
-void gradient_follow(struct session *session, const struct visit *visit, PyObject *object);
+void gradient_follow(struct session *session,
+                     const struct visit *visit,
+                     PyObject *object);
 /* What can be read of a gradient: itself, or the values of a sparse one. A new reference. */
 PyObject *gradient_values(struct gradients *gradients, PyObject *gradient);
 
-/* ---- parameters.c ---- */
+/* ---- parameters.c, steps.c ---- */
+
+/* So many lines that write to parameters have a place of their own where the compiler has made none. */
+#define PLACES_MAX 256
+/* Settings of so many optimizers' groups are recorded. */
+#define SETTINGS_MAX 512
+
+struct parameter {
+    PyObject *reference;     /* owned: weak */
+    char *name;              /* owned: `encoder.layers.0.weight` */
+    struct name_state value; /* as recorded last; object 0: never */
+    struct name_state gradient;
+    bool was_bad;  /* the value that was recorded last held NaN or an infinity */
+    bool is_named; /* by a module, and not by its place in an optimizer */
+};
+
+/* A torch.nn.Module that a line assigned or called. */
+struct candidate {
+    PyObject *reference; /* owned: weak */
+    uint64_t object;
+    bool is_inner; /* another candidate contains it */
+};
+
+/* A line that writes to parameters, which has no site. */
+struct place {
+    const void *code; /* compared only */
+    uint32_t line;
+    struct recorded_module *module; /* borrowed from the recording */
+    uint32_t visit_count;
+};
+
+/* A number in an optimizer's param_groups. */
+struct setting {
+    uint64_t key; /* of the optimizer, the group and the name */
+    struct name_state state;
+};
+
+struct parameters {
+    uint64_t number;         /* of the recording that all of it belongs to */
+    unsigned fork_count;     /* of its process */
+    struct parameter *items; /* owned */
+    size_t capacity;
+    uint32_t count;
+    struct number_map numbers;    /* owned: address -> the newest item there */
+    struct candidate *candidates; /* owned */
+    size_t candidate_capacity;
+    uint32_t candidate_count;
+    struct number_map candidate_numbers; /* owned: address -> candidate */
+    bool has_new;   /* candidates whose parameters are not known yet */
+    bool is_wanted; /* they are to be recorded at the end of the visit that goes on: */
+    struct visit visit;
+    struct place places[PLACES_MAX];
+    uint32_t place_count;
+    struct setting settings[SETTINGS_MAX];
+    uint32_t setting_count;
+    PyObject *handles[2]; /* owned: of torch's hooks; NULL: not hung yet */
+    unsigned step_depth;  /* steps of optimizers that go on */
+};
+
+/* Those of this recording and process; NULL: none are wanted. */
+struct parameters *parameters_of(struct session *session);
+/* Nothing is known any more, but for torch's hooks. */
+void parameters_clear(struct parameters *parameters);
+/* What a weak reference leads to; borrowed, NULL: it is gone. */
+PyObject *parameter_alive(PyObject *reference);
+/* NULL: it is not known. */
+struct parameter *parameters_find(const struct parameters *parameters,
+                                  const PyObject *object);
+/* NULL: out of memory, or no weak reference can be made to it. */
+struct parameter *parameters_add(struct parameters *parameters,
+                                 PyObject *object,
+                                 struct slice name,
+                                 bool is_named);
+/* Makes the parameters of all modules known that are not yet, and records them. */
+void parameters_add_all(struct session *session, const struct visit *visit);
+/* Records the parameter's value if it changed, and has its next gradients refer to that event. Gives
+ * whether it holds NaN or an infinity now and did not before. */
+bool parameter_record_value(struct session *session,
+                            const struct visit *visit,
+                            struct parameter *parameter,
+                            PyObject *object,
+                            bool is_read);
+/* Records the `.grad` of `object`, the parameter of that number, if it changed. `is_written`: it did,
+ * though no counter may show it. */
+void parameter_record_gradient(struct session *session,
+                               const struct visit *visit,
+                               uint32_t number,
+                               PyObject *object,
+                               bool is_read,
+                               bool is_written);
+/* Appends a part of a dotted name; gives the size that it had. */
+size_t name_add_part(struct buffer *path, PyObject *name);
 
 void parameters_free(struct parameters *parameters); /* may be NULL */
 /* The recording ends: torch's hooks are removed, and nothing is known any more. May be NULL. */

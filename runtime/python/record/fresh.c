@@ -95,19 +95,18 @@ static struct fresh_note expect_write(enum fresh_call which)
 {
     struct fresh_note note = {.effect = targets[which].effect};
     bool is_whole = note.effect == FRESH_WRITE;
-    const char *name = !is_whole                      ? "clip_grad_value_"
+    const char *name = !is_whole                           ? "clip_grad_value_"
                        : which == CALL_TORCH__foreach_mul_ ? "clip_grad_norm_"
-                                                      : "GradScaler.unscale_";
+                                                           : "GradScaler.unscale_";
 
-    note.is_counted =
-        which != CALL_TORCH__amp_foreach_non_finite_check_and_unscale_;
+    note.is_counted = which != CALL_TORCH__amp_foreach_non_finite_check_and_unscale_;
     note.is_wanted =
-        is_noting(watching) &&
-        parameters_begin_write(watching, name,
-                               is_whole                          ? PARAMETERS_WRITE_WHOLE
-                               : note.effect == FRESH_WRITE_FIRST ? PARAMETERS_WRITE_FIRST
-                                                                  : PARAMETERS_WRITE_LAST,
-                               &note.visit);
+        is_noting(watching) && parameters_begin_write(watching, name,
+                                                      is_whole ? PARAMETERS_WRITE_WHOLE
+                                                      : note.effect == FRESH_WRITE_FIRST
+                                                          ? PARAMETERS_WRITE_FIRST
+                                                          : PARAMETERS_WRITE_LAST,
+                                                      &note.visit);
     return note;
 }
 

@@ -40,8 +40,8 @@ enum fresh_effect {
 struct fresh_note {
     enum fresh_effect effect;
     bool is_wanted;
-    PyObject *storage; /* GROW: owned: of the tensor, before */
-    int64_t size;      /* GROW: of its memory */
+    PyObject *storage;  /* GROW: owned: of the tensor, before */
+    int64_t size;       /* GROW: of its memory */
     bool is_counted;    /* WRITE: see parameters_end_write */
     struct visit visit; /* WRITE: of the program's line that runs the function */
 };

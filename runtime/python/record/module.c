@@ -420,18 +420,12 @@ static void module_free(void *module)
 }
 
 static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},
-    {Py_mod_exec, follow_exec},
-    {Py_mod_exec, observe_exec},
-    {Py_mod_exec, saver_safetensors_exec},
-    {Py_mod_exec, saver_trace_exec},
-    {Py_mod_exec, tracing_exec},
-    {Py_mod_exec, gauge_exec},
-    {Py_mod_exec, probe_exec},
-    {Py_mod_exec, track_exec},
-    {Py_mod_exec, gradient_exec},
-    {Py_mod_exec, parameters_exec},
-    {0, NULL},
+    {Py_mod_exec, module_exec},      {Py_mod_exec, follow_exec},
+    {Py_mod_exec, observe_exec},     {Py_mod_exec, saver_safetensors_exec},
+    {Py_mod_exec, saver_trace_exec}, {Py_mod_exec, tracing_exec},
+    {Py_mod_exec, gauge_exec},       {Py_mod_exec, probe_exec},
+    {Py_mod_exec, track_exec},       {Py_mod_exec, gradient_exec},
+    {Py_mod_exec, parameters_exec},  {0, NULL},
 };
 
 static struct PyModuleDef module_definition = {

@@ -194,6 +194,9 @@ void json_log_add_event(const struct json_log *log,
     if ((event->flags & LOG_EVENT_READ) != 0) {
         json_boolean_add(text, SLICE("read"), true);
     }
+    if ((event->flags & LOG_EVENT_PARAMETER) != 0) {
+        json_boolean_add(text, SLICE("parameter"), true);
+    }
     add_place(log, call, event->site->line, text);
     if (event->site->kind == SITE_BRANCH) {
         json_number_add(text, SLICE("arm"), event->site->arm);
