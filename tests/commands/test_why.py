@@ -632,11 +632,39 @@ def test_depth_and_all(places):
 
 @pytest.mark.parametrize("suffix", ["svg", "dot"])
 def test_picture(places, suffix, tmp_path):
+    """Of the answer and what is nearest to it."""
     picture = tmp_path / f"why.{suffix}"
     run = why(places, "later", "-o", picture)
     text = picture.read_text()
     assert run.returncode == 1
     assert "later" in text and "total" in text and "late =" not in text
+
+
+MASKED_ROW = """
+import numpy as np
+
+def attend(scores, mask, size):
+    scores = scores / size
+    scores = np.where(mask, scores, -np.inf)
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.exp(shifted)
+
+with np.errstate(all="ignore"):
+    size = 2
+    loss = np.float64(4.25)
+    late = attend(np.ones((2, 3)), np.zeros((2, 3), bool), size) * loss
+"""
+
+
+def test_a_mask_in_a_picture_is_no_accident(tmp_path):
+    """The mask's infinity has a mark of its own; numbers that made nothing bad have no box."""
+    trace = record(tmp_path, MASKED_ROW)
+    picture = tmp_path / "why.svg"
+    run = why(trace, "-o", picture)
+    text = picture.read_text()
+    assert run.returncode == 1 and "NaN made here: shifted" in run.stdout
+    assert text.count(">Inf by name<") == 1 and text.count(">! NaN or Inf made here<") == 1
+    assert "<title>size" not in text
 
 
 # ---- samples ----

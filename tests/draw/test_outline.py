@@ -265,3 +265,11 @@ def test_the_first_nan_is_marked(tmp_path):
     assert re.search(r"<title>c  line 6  → passed on", titles)
     assert not re.search(r"<title>a  line 4  [!→]", titles)
     assert "! first NaN: no recorded input has one" in texts(path)
+
+
+@pytest.mark.torch
+def test_the_value_of_a_loss_is_in_its_box(training, tmp_path):
+    """Where no table shows it: the only element is behind the shape."""
+    path = tmp_path / "a.svg"
+    assert graph(training, path, "-q", "--tables", "none", "--step", 2).returncode == 0
+    assert re.search(r"float32 \[\] +grad += [24]\.\d", texts(path))

@@ -72,6 +72,10 @@ draw(struct why *why, const struct why_options *options, struct error *error)
     if (options->is_page) {
         return write_page(options, error);
     }
+    if (!options->ask.has_all_rows) {
+        render.box_limit = WHY_BOXES;
+        render.picture.how = SLICE("--all draws all of them");
+    }
     is_done =
         why_picture_add(why, &render, &bytes, error) &&
         file_write(options->output, buffer_slice(&bytes), FILE_MODE_DEFAULT, error);

@@ -37,6 +37,7 @@ enum flow_fold {
 enum flow_mark {
     FLOW_MARK_NONE,
     FLOW_MARK_EQUAL,     /* in both traces */
+    FLOW_MARK_MEANT,     /* an infinity that its line writes by name, as masks do */
     FLOW_MARK_PASSED,    /* NaN or an infinity, from what it was made from */
     FLOW_MARK_INHERITED, /* differs, as something that it was made from does */
     FLOW_MARK_FIRST,     /* a NaN that no recorded input has */

@@ -9,8 +9,6 @@
 /* So many steps of the way from a value back to its cause. */
 #define DEPTH     8
 #define CHAIN_MAX 24
-/* Of a picture of causes. */
-#define BOX_MAX 14
 /* Edges of more values are left out: their graph needs about 500 bytes each. */
 #define GRAPH_MAX 500000
 
@@ -172,11 +170,10 @@ static void find_chain(struct trace_page *trace)
 
 static bool draw_causes(struct trace_page *trace)
 {
-    struct render_options render = {
-        .format = RENDER_SVG, .box_limit = BOX_MAX, .picture = PICTURE_OPTIONS_DEFAULT};
+    struct render_options render = {.format = RENDER_SVG,
+                                    .box_limit = WHY_BOXES,
+                                    .picture = PICTURE_OPTIONS_DEFAULT};
 
-    render.picture.has_chips = true;
-    render.picture.tables = PICTURE_TABLES_NONE;
     render.dark = &trace->pictures[1];
     return why_picture_add(&trace->why, &render, &trace->pictures[0], trace->error);
 }

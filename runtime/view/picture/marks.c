@@ -11,6 +11,8 @@ static const struct {
 } texts[FLOW_MARK_COUNT] = {
     [FLOW_MARK_NONE] = {"", ""},
     [FLOW_MARK_EQUAL] = {"= equal", "= equal in both traces"},
+    [FLOW_MARK_MEANT] = {"Inf by name",
+                         "Inf that the line writes by name, as a mask does"},
     [FLOW_MARK_PASSED] = {"\xE2\x86\x92 passed on",
                           "\xE2\x86\x92 passed on: NaN or Inf was in its inputs"},
     [FLOW_MARK_INHERITED] = {"\xE2\x89\xA0 inherited",
@@ -53,6 +55,8 @@ struct mark_style mark_style_of(const struct picture_palette *palette,
     case FLOW_MARK_INHERITED:
     case FLOW_MARK_PASSED:
         return (struct mark_style){palette->inherited, palette->inherited_card, 1.4, 0};
+    case FLOW_MARK_MEANT:
+        return (struct mark_style){palette->faint, palette->card, 1.4, 3};
     case FLOW_MARK_EQUAL:
     case FLOW_MARK_NONE:
     case FLOW_MARK_COUNT:

@@ -684,14 +684,16 @@ void why_json_add(const struct why *why,
 /* What the value was made from has a mark, and the rest has none: so it is told apart. */
 static enum flow_mark mark_of(void *context, uint64_t event)
 {
-    const struct why *why = context;
+    struct why *why = context;
     uint32_t node = flow_graph_find(&why->graph, event);
+    struct why_producer producer;
 
     if (node == FLOW_NONE || !why->facts[node].is_in_slice) {
         return FLOW_MARK_NONE;
     }
     if (why->facts[node].made != 0) {
-        return FLOW_MARK_PRODUCER;
+        why_judge(why, node, why->facts[node].made, &producer);
+        return producer.is_soft ? FLOW_MARK_MEANT : FLOW_MARK_PRODUCER;
     }
     return why->facts[node].holds != 0 ? FLOW_MARK_PASSED : FLOW_MARK_EQUAL;
 }
@@ -709,7 +711,18 @@ static struct slice remark_of(void *context, uint64_t event)
     return producer.reason;
 }
 
-/* Plain values of the slice are drawn plainly. */
+/* The numbers, texts and the like that a marked value was made from. */
+static void keep_inputs(const struct flow_graph *graph, bool *kept)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const struct flow_edge *edge = &graph->edges[i];
+
+        kept[edge->source] |= graph->nodes[edge->target].mark > FLOW_MARK_PASSED &&
+                              graph->nodes[edge->source].mark != FLOW_MARK_NONE;
+    }
+}
+
+/* Plain values of the slice are drawn plainly: arrays, and what a marked value was made from. */
 static bool keep_marked(struct flow_graph *graph, struct error *error)
 {
     bool *kept = memory_allocate((size_t)graph->node_count + 1, sizeof *kept);
@@ -719,7 +732,12 @@ static bool keep_marked(struct flow_graph *graph, struct error *error)
         return why_out_of_memory(error);
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        kept[i] = graph->nodes[i].mark != FLOW_MARK_NONE;
+        kept[i] = graph->nodes[i].mark != FLOW_MARK_NONE &&
+                  (graph->nodes[i].mark != FLOW_MARK_EQUAL ||
+                   graph->nodes[i].kind == VALUE_TENSOR);
+    }
+    keep_inputs(graph, kept);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
         if (graph->nodes[i].mark == FLOW_MARK_EQUAL) {
             graph->nodes[i].mark = FLOW_MARK_NONE;
         }
@@ -775,6 +793,10 @@ bool why_picture_add(struct why *why,
     first = buffer_slice(&verdict);
     render.picture.verdict = &first;
     render.picture.verdict_count = 1;
+    if (options->box_limit > 0) {
+        render.picture.has_chips = true;
+        render.picture.tables = PICTURE_TABLES_NONE;
+    }
     log_reader_rewind(why->reader);
     is_done = flow_graph_build(&graph, why->reader, &why->sources, &flow, error) &&
               keep_marked(&graph, error) &&

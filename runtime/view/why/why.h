@@ -26,6 +26,8 @@
 #define WHY_PRODUCERS_MAX 12
 #define WHY_INPUTS_MAX    96
 #define WHY_INPUTS_SHOWN  24
+/* Of a picture that shows what leads to the value alone. */
+#define WHY_BOXES 14
 
 /* Which event is asked for. */
 struct why_ask {

@@ -392,8 +392,27 @@ static void add_part(struct buffer *text, struct slice part)
     buffer_add_bytes(text, part.bytes, part.size < 80 ? part.size : 80);
 }
 
+/* The only element, where no table shows it: `= 4.188`, folded `= 4.188 … 4.301`. */
+static void add_only_value(struct buffer *text, const struct flow_node *node)
+{
+    bool is_folded = node->count > 1;
+
+    if (node->dimension_count > 0 || !node->has_statistics ||
+        statistics_finite_count(&node->statistics) == 0 ||
+        dtype_class(node->dtype) == DTYPE_CLASS_COMPLEX) {
+        return;
+    }
+    buffer_add(text, SLICE("  = "));
+    if (is_folded) {
+        add_range(text, (struct flow_range){node->min.low, node->max.high});
+    } else {
+        bound_text_add(text, dtype_class(node->dtype), node->statistics.min, DIGITS);
+    }
+}
+
 /* `Parameter  float32 [8, 8]  cuda:0  grad` */
-static struct slice box_form(struct sheet *sheet, const struct flow_node *node)
+static struct slice
+box_form(struct sheet *sheet, const struct flow_node *node, bool has_table)
 {
     struct buffer *text = &sheet->scratch;
     bool is_scalar = slice_equal(node->type, node->dtype_text);
@@ -422,6 +441,9 @@ static struct slice box_form(struct sheet *sheet, const struct flow_node *node)
     }
     if (node->requires_grad) {
         add_part(text, SLICE("grad"));
+    }
+    if (!has_table) {
+        add_only_value(text, node);
     }
     return sheet_keep(sheet);
 }
@@ -492,8 +514,12 @@ static struct pill box_alarm(struct sheet *sheet, const struct flow_node *node)
         buffer_add(text, (node->flags & FLOW_NODE_CALL) != 0 ? SLICE("NaN inside")
                                                              : SLICE("not finite"));
     }
-    pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
-             sheet->palette->on_alarm);
+    if (node->mark == FLOW_MARK_MEANT) {
+        pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->faint, 0);
+    } else {
+        pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
+                 sheet->palette->on_alarm);
+    }
     return pills.count > 0 ? pills.pills[0] : (struct pill){.width = 0};
 }
 
@@ -593,7 +619,9 @@ static void content_texts(struct content *content,
         content->is_chip = true;
         return;
     }
-    content->form = box_form(sheet, node);
+    if (options->detail == BOX_FULL && !is_quiet) {
+        table_prepare(&content->table, sheet, node, &options->limits);
+    }
     pill_of_mark(&content->pills, sheet, node->mark);
     if ((is_long && !options->is_dense) || (node->flags & FLOW_NODE_GUESSED) != 0) {
         pills_of_node(&content->pills, sheet, node);
@@ -606,9 +634,8 @@ static void content_texts(struct content *content,
     if (is_long && !is_quiet && !options->is_dense) {
         figures_prepare(&content->figures, sheet, node, FIGURES_WIDTH);
     }
-    if (options->detail == BOX_FULL && !is_quiet) {
-        table_prepare(&content->table, sheet, node, &options->limits);
-    }
+    content->form = box_form(
+        sheet, node, content->table.block_count > 0 || content->figures.count > 0);
 }
 
 static double times_width(const struct content *content)

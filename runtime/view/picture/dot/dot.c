@@ -49,6 +49,7 @@ static const struct {
     const char *fill;
     const char *border;
 } mark_styles[FLOW_MARK_COUNT] = {
+    [FLOW_MARK_MEANT] = {"#ffffff", "color=\"#5f6b77\" penwidth=2"},
     [FLOW_MARK_PASSED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
     [FLOW_MARK_INHERITED] = {"#fff3dc", "color=\"#a85d00\" penwidth=2"},
     [FLOW_MARK_FIRST] = {"#ffe4e6", "color=\"#c8102e\" penwidth=3"},
