@@ -325,6 +325,7 @@ static void make_marks(struct flow_graph *graph, bool has_marks)
 
 static const char *const words[FLOW_MARK_COUNT] = {
     [FLOW_MARK_EQUAL] = "= equal",
+    [FLOW_MARK_MEANT] = "Inf by name",
     [FLOW_MARK_PASSED] = "\xE2\x86\x92 passed on",
     [FLOW_MARK_INHERITED] = "\xE2\x89\xA0 inherited",
     [FLOW_MARK_FIRST] = "! first NaN",
