@@ -357,7 +357,7 @@ static void test_marks_are_written_in_words(void)
             CHECK(is_there(buffer_slice(&svg), "first divergence: y: &lt;values&gt;<"));
             CHECK(is_there(buffer_slice(&svg), ">3 own, 2 inherited<"));
             CHECK(is_there(buffer_slice(&svg),
-                           "<title>value  line 16  \xE2\x89\xA0 differs here: "
+                           "<title>value  line 17  \xE2\x89\xA0 differs here: "
                            "0.5 in A &amp; 1 &lt;in&gt; B</title>"));
         }
         buffer_release(&svg);
