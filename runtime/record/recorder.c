@@ -560,6 +560,8 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
         return false;
     }
     recorder->start = log_writer_start_clock(recorder->log);
+    log_writer_begin_step(recorder->log, recorder->training_step);
+    recorder->training_chunk = UINT64_MAX;
     recorder_write_settings(recorder);
     for (size_t i = 0; i < recorder->module_count; i++) {
         write_module(recorder, recorder->modules[i]);
@@ -641,14 +643,44 @@ static void write_tracked(struct recorder *recorder, const struct call *call)
                                      });
 }
 
+static void write_training_step(struct recorder *recorder, unsigned flags)
+{
+    struct log_training_step *record =
+        log_writer_begin_beside(recorder->log, sizeof(*record));
+
+    if (record == NULL) {
+        return;
+    }
+    record->time = recorder_time(recorder);
+    record->number = recorder->training_step;
+    log_writer_commit(recorder->log, (struct log_record){
+                                         .size = sizeof(*record),
+                                         .kind = LOG_TRAINING_STEP,
+                                         .flags = (uint8_t)flags,
+                                     });
+    recorder->training_chunk = log_writer_chunk(recorder->log);
+}
+
+void recorder_begin_training_step(struct recorder *recorder, uint64_t step)
+{
+    recorder->training_step = step;
+    if (recorder->log != NULL) {
+        log_writer_begin_step(recorder->log, step);
+        write_training_step(recorder, 0);
+    }
+}
+
 void recorder_write_call(struct recorder *recorder, struct call *call)
 {
     uint64_t chunk = log_writer_chunk(recorder->log);
     bool is_recorded = call->written_in_chunk != UINT64_MAX;
     struct log_call *record;
 
-    if (is_recorded &&
-        (recorder->options.log.last == 0 || call->written_in_chunk == chunk)) {
+    if (recorder->training_step > 0 && recorder->training_chunk != chunk) {
+        write_training_step(recorder, LOG_TRAINING_STEP_AGAIN);
+    }
+    if (is_recorded && (!log_options_keep_newest(&recorder->options.log) ||
+                        call->written_in_chunk == chunk)) {
         return;
     }
     record = log_writer_begin_beside(recorder->log, sizeof(*record));

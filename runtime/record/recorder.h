@@ -111,6 +111,9 @@ struct call *recorder_begin_call(struct recorder *recorder,
  * first event does that too. */
 void recorder_write_call(struct recorder *recorder, struct call *call);
 
+/* A training step begins, from 1; step 0 began with the recording. */
+void recorder_begin_training_step(struct recorder *recorder, uint64_t step);
+
 /* The call has ended, as somebody saw who waited for it; `error` is the type of the exception that
  * left it, "" where none did. Calls above it have ended too. */
 void recorder_end_call(struct recorder *recorder,

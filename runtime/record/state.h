@@ -28,6 +28,9 @@ struct recorder {
     struct gradient_owner written; /* the tensor written last … */
     bool has_written;              /* … where there is one */
     uint32_t step_count;
+    uint64_t training_step; /* that is under way */
+    uint64_t
+        training_chunk; /* of the stream, that holds its record; UINT64_MAX: none does */
     struct slice end_error; /* of the call that is being ended by recorder_end_call */
     const struct call *ended;
 };

@@ -269,6 +269,7 @@ static const char *decode_event(const struct log_reader *reader,
         .call = event->call,
         .visit = event->visit,
         .thread = event->thread,
+        .training_step = reader->stream.training_step,
         .kind = event->record.tag,
         .change = event->record.mark,
         .difference = event->difference,
@@ -301,6 +302,7 @@ static const char *decode_gradient(const struct log_reader *reader,
         .call = event->call,
         .visit = event->visit,
         .thread = event->thread,
+        .training_step = reader->stream.training_step,
         .kind = VALUE_TENSOR,
         .gradient = event->record.tag,
         .step = gradient->step,
@@ -504,6 +506,16 @@ decode_note(const struct log_reader *reader, const char *bytes, struct log_item 
     return NULL;
 }
 
+static const char *decode_training_step(const char *bytes, struct log_item *item)
+{
+    const struct log_training_step *step = (const void *)bytes;
+
+    item->training_step.time = step->time;
+    item->training_step.number = step->number;
+    item->training_step.is_again = (step->record.flags & LOG_TRAINING_STEP_AGAIN) != 0;
+    return NULL;
+}
+
 const char *log_decode(const struct log_reader *reader,
                        const char *bytes,
                        uint64_t next_event,
@@ -519,6 +531,7 @@ const char *log_decode(const struct log_reader *reader,
         [LOG_STEP] = sizeof(struct log_step),
         [LOG_GRADIENT] = sizeof(struct log_gradient),
         [LOG_BIRTH] = sizeof(struct log_birth),
+        [LOG_TRAINING_STEP] = sizeof(struct log_training_step),
     };
     const struct log_record *record = (const void *)bytes;
 
@@ -543,6 +556,8 @@ const char *log_decode(const struct log_reader *reader,
         return decode_gradient(reader, bytes, next_event, item);
     case LOG_BIRTH:
         return decode_birth(reader, bytes, next_event, item);
+    case LOG_TRAINING_STEP:
+        return decode_training_step(bytes, item);
     default:
         return decode_note(reader, bytes, item);
     }

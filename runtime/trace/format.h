@@ -44,17 +44,20 @@ struct log_header {
     char magic[8];
     uint32_t version;
     uint32_t header_size;
-    uint64_t start_time;  /* nanoseconds since 1970, UTC */
-    uint64_t last;        /* ring mode: how many events are wanted; 0: all */
-    uint32_t sample;      /* the limit given to sample_grid_init */
-    uint32_t process;     /* its id */
-    uint32_t parent;      /* the recorded process that it was forked from, or 0 */
+    uint64_t start_time; /* nanoseconds since 1970, UTC */
+    uint64_t last;    /* ring mode: how many events are wanted; 0: all; UINT64_MAX: all
+                             of the newest `last_steps` training steps */
+    uint32_t sample;  /* the limit given to sample_grid_init */
+    uint32_t process; /* its id */
+    uint32_t parent;  /* the recorded process that it was forked from, or 0 */
     uint32_t is_closed;   /* 1: the writer finished; 0: it was killed, or is at it */
     uint64_t event_count; /* at closing: written, those that a ring dropped too */
     uint64_t lost_count;  /* at closing: lost by the size limit or a full disk */
     uint64_t start_clock; /* the monotonic clock at start, ns: times count from it */
     uint64_t checksum;    /* XXH3-64 of the fields above up to `parent`, included */
     struct log_origin origin;
+    uint32_t last_steps; /* ring mode: how many whole training steps are wanted; or 0 */
+    uint32_t unused;
 };
 
 enum log_chunk_kind {
@@ -90,9 +93,10 @@ enum log_kind {
     LOG_NOTE,      /* something that a reader of the trace should know, in words */
     LOG_TRACKED,   /* the call before is tracked: somebody reads along */
     LOG_STEP, /* a backward or another call that gives gradients or parameters new values */
-    LOG_GRADIENT, /* the gradient of an event's value */
-    LOG_BIRTH,    /* the first gradient of a backward that is not finite */
-    LOG_KIND_LAST = LOG_BIRTH,
+    LOG_GRADIENT,      /* the gradient of an event's value */
+    LOG_BIRTH,         /* the first gradient of a backward that is not finite */
+    LOG_TRAINING_STEP, /* a step of training begins: what follows is of it */
+    LOG_KIND_LAST = LOG_TRAINING_STEP,
 };
 
 /* The first 8 bytes of each record. What `tag`, `mark` and `flags` mean depends on the kind. */
@@ -387,6 +391,18 @@ struct log_birth_source {
         functions; /* text: autograd's between the two, "DivBackward0 SqrtBackward0": the
                            last one first */
     uint32_t reserved;
+};
+
+enum log_training_step_flag {
+    LOG_TRAINING_STEP_AGAIN = 1, /* it began before: a chunk's first event is of it */
+};
+
+/* Training step 0 begins with the recording, without a record. */
+struct log_training_step {
+    struct log_record record; /* flags: enum log_training_step_flag */
+    uint64_t time;
+    uint64_t
+        number; /* from 1; ascending, but steps that were not recorded are left out */
 };
 
 enum log_data_flag {

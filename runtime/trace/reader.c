@@ -56,6 +56,7 @@ static bool log_ring_hides(const struct log_reader *reader, const struct log_ite
         return is_ended(reader, item->tracked.call);
     case LOG_STEP:
     case LOG_NOTE:
+    case LOG_TRAINING_STEP:
         return reader->stream.next_event < reader->first_shown;
     default:
         return true;
@@ -72,6 +73,66 @@ static void log_ring_note_ended(struct log_reader *reader, uint32_t call)
         reader->ended_calls = calls;
         reader->ended_calls[reader->ended_count++] = call;
     }
+}
+
+/* More steps than this are not counted: then a ring shows all that it holds. */
+#define RING_STEPS_MAX 4096
+
+/* Where the newest training steps of a ring begin, the newest last, wrapping around. */
+struct ring_steps {
+    uint64_t numbers[RING_STEPS_MAX];
+    uint64_t events[RING_STEPS_MAX];
+    size_t count;
+};
+
+/* The first event of the whole steps that are wanted, or of the oldest step that is there as a whole;
+ * 0 where none has begun. */
+static uint64_t ring_steps_find(const struct ring_steps *steps, uint64_t wanted)
+{
+    size_t oldest = steps->count < RING_STEPS_MAX ? 0 : steps->count - RING_STEPS_MAX;
+    size_t i = steps->count;
+    uint64_t newest;
+
+    if (steps->count == 0) {
+        return 0;
+    }
+    newest = steps->numbers[(i - 1) % RING_STEPS_MAX];
+    if (newest <= wanted) {
+        return 0; /* step 0 has no record, and is there yet */
+    }
+    while (i > oldest && steps->numbers[(i - 1) % RING_STEPS_MAX] >= newest - wanted) {
+        i--;
+    }
+    return i == steps->count ? 0 : steps->events[i % RING_STEPS_MAX];
+}
+
+/* The first event of the `last_steps` newest whole training steps. */
+static uint64_t log_ring_find_steps(struct log_reader *reader)
+{
+    struct ring_steps *steps = memory_allocate_zeroed(1, sizeof *steps);
+    const char *bytes;
+    uint64_t first;
+
+    if (steps == NULL) {
+        reader->is_memory_out = true;
+        return 0;
+    }
+    log_stream_start(reader, 0);
+    while ((bytes = log_stream_next(reader)) != NULL) {
+        const struct log_training_step *step = (const void *)bytes;
+
+        reader->stream.next_event += step->record.kind == LOG_EVENT;
+        if (step->record.kind == LOG_TRAINING_STEP &&
+            (step->record.flags & LOG_TRAINING_STEP_AGAIN) == 0 &&
+            step->record.size >= sizeof *step) {
+            steps->numbers[steps->count % RING_STEPS_MAX] = step->number;
+            steps->events[steps->count % RING_STEPS_MAX] = reader->stream.next_event;
+            steps->count++;
+        }
+    }
+    first = ring_steps_find(steps, reader->header.last_steps);
+    memory_free(steps);
+    return first;
 }
 
 /* The number of all events: it has the number of those before. */
@@ -93,19 +154,21 @@ static uint64_t log_ring_count_events(struct log_reader *reader)
 /* Finds the oldest event to show, and the calls that ended before it. */
 static void log_ring_prepare(struct log_reader *reader)
 {
-    uint64_t count;
+    uint64_t first = 0;
     const char *bytes;
 
-    if (reader->header.last == 0) {
-        return;
+    if (reader->header.last_steps != 0) {
+        first = log_ring_find_steps(reader);
+    } else if (reader->header.last != 0) {
+        uint64_t count = log_ring_count_events(reader);
+
+        first = count <= reader->header.last ? 0 : count - reader->header.last;
     }
-    count = log_ring_count_events(reader);
     log_stream_start(reader, 0);
-    if (count <= reader->header.last) {
+    if (first == 0) {
         return;
     }
-    assert(count > reader->header.last);
-    reader->first_shown = count - reader->header.last;
+    reader->first_shown = first;
     while ((bytes = log_stream_next(reader)) != NULL) {
         const struct log_end *end = (const void *)bytes;
 
@@ -215,6 +278,32 @@ static void check_loaded(struct log_reader *reader,
     }
 }
 
+static const char *chunk_next(struct log_reader *reader);
+
+/* The training step that is under way where the loaded chunk begins: its first record of one says so.
+ * 0 where it has none. */
+static uint64_t find_training_step(struct log_reader *reader)
+{
+    struct log_stream *stream = &reader->stream;
+    size_t position = stream->position;
+    uint64_t found = 0;
+    const char *bytes;
+
+    while ((bytes = chunk_next(reader)) != NULL) {
+        const struct log_training_step *step = (const void *)bytes;
+
+        if (step->record.kind == LOG_TRAINING_STEP &&
+            step->record.size >= sizeof *step && step->number > 0) {
+            bool is_again = (step->record.flags & LOG_TRAINING_STEP_AGAIN) != 0;
+
+            found = is_again ? step->number : step->number - 1;
+            break;
+        }
+    }
+    stream->position = position;
+    return found;
+}
+
 /* Loads the next chunk; false where there is none. One that cannot be read is empty. */
 static bool stream_load(struct log_reader *reader)
 {
@@ -222,6 +311,8 @@ static bool stream_load(struct log_reader *reader)
     const struct log_index_entry *entry;
     struct log_chunk_read read;
     struct error error = ERROR_INIT;
+    bool is_middle =
+        !stream->is_counting || (stream->index == 0 && reader->header.last != 0);
 
     assert(stream->index <= reader->index_count);
     if (stream->index == reader->index_count) {
@@ -244,6 +335,9 @@ static bool stream_load(struct log_reader *reader)
         return true;
     }
     check_loaded(reader, entry, &read);
+    if (is_middle) {
+        stream->training_step = find_training_step(reader);
+    }
     if (!reader->header.is_closed) {
         /* What the records refer to was defined before they were written. */
         log_index_extend(reader);
@@ -298,6 +392,11 @@ static const char *log_stream_next(struct log_reader *reader)
                 return NULL;
             }
         } else if (record->kind >= LOG_CALL && record->kind <= LOG_KIND_LAST) {
+            const struct log_training_step *step = (const void *)bytes;
+
+            if (record->kind == LOG_TRAINING_STEP && record->size >= sizeof *step) {
+                reader->stream.training_step = step->number;
+            }
             return bytes;
         } else if (!reader->is_unknown_kind_reported) {
             reader->is_unknown_kind_reported = true;
@@ -330,6 +429,7 @@ static struct log_place log_stream_place(const struct log_reader *reader)
         .chunk = stream->position == 0 ? stream->index : stream->index - 1,
         .position = stream->position,
         .next_event = stream->next_event,
+        .training_step = stream->training_step,
         .is_counting = stream->is_counting,
     };
 }
@@ -347,6 +447,7 @@ static void log_stream_go(struct log_reader *reader, struct log_place place)
     }
     stream->position = place.position < stream->size ? place.position : stream->size;
     stream->next_event = place.next_event;
+    stream->training_step = place.training_step;
     stream->is_counting = place.is_counting;
 }
 
@@ -545,14 +646,7 @@ void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
 
     reader->has_jumped = true;
     if (place.chunk != chunk || place.position == 0 || place.next_event > number) {
-        log_reader_go(reader, (struct log_place){
-                                  .chunk = chunk,
-                                  .position = sizeof(struct log_chunk),
-                                  .next_event = chunk < reader->index_count
-                                                    ? reader->index[chunk].first_event
-                                                    : 0,
-                                  .is_counting = true,
-                              });
+        log_stream_start(reader, chunk);
     }
     do {
         place = log_reader_place(reader);
@@ -569,6 +663,7 @@ void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
             .chunk = log_reader_place(reader).chunk,
             .position = sizeof(struct log_chunk),
             .next_event = reader->stream.next_event - 1,
+            .training_step = place.training_step,
             .is_counting = true,
         };
     }

@@ -70,6 +70,7 @@ struct log_event_view {
     bool has_statistics, has_hash;
     struct statistics statistics;
     uint64_t hash;
+    uint64_t training_step;         /* that was under way, from 0 */
     uint32_t step;                  /* of a gradient: the backward's number; else 0 */
     enum log_gradient_tag gradient; /* LOG_GRADIENT; else 0 */
     struct sample_grid grid;        /* of the sample; count 0 where there is none */
@@ -129,6 +130,11 @@ struct log_item {
             uint32_t call;
             struct slice wish, callers;
         } tracked;
+        struct {
+            uint64_t time;
+            uint64_t number;
+            bool is_again; /* LOG_TRAINING_STEP_AGAIN */
+        } training_step;
         struct log_step_view step;
         struct log_birth_view birth;
         struct {
@@ -176,6 +182,7 @@ struct log_place {
     size_t chunk;
     size_t position;
     uint64_t next_event;
+    uint64_t training_step;
     bool is_counting;
 };
 struct log_place log_reader_place(const struct log_reader *reader);

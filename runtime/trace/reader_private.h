@@ -50,7 +50,8 @@ struct log_stream {
     size_t position;
     uint64_t offset; /* of the chunk in the file */
     uint64_t next_event;
-    bool is_counting; /* next_event is what the chunks read before make it */
+    uint64_t training_step; /* that is under way at `position` */
+    bool is_counting;       /* next_event is what the chunks read before make it */
     bool is_sealed;
     bool has_bad_record; /* reported for this chunk */
 };

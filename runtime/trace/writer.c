@@ -3,6 +3,7 @@
 
 #include "runtime/base/file/mapping.h"
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
 
@@ -27,19 +28,7 @@ struct log_open_chunk {
 struct log_ring_chunk {
     uint64_t offset;
     uint64_t first_event;
-};
-
-/* What has a number already, by a hash of its content. */
-struct log_intern_entry {
-    uint64_t hash[2];
-    uint32_t kind;   /* LOG_TEXT or LOG_FORM */
-    uint32_t number; /* 0: a free place */
-};
-
-struct log_intern {
-    struct log_intern_entry *entries; /* owned; may be NULL where capacity is 0 */
-    size_t capacity;                  /* a power of two, or 0 */
-    size_t count;
+    uint64_t first_step; /* the training step that was under way when it was opened */
 };
 
 struct log_writer {
@@ -48,6 +37,7 @@ struct log_writer {
     size_t begun_size; /* of the record that is begun, padded; 0: none is */
     uint64_t event_count;
     uint64_t lost_count;
+    uint64_t training_step; /* that is under way */
     bool is_stopped;
 
     struct log_open_chunk definitions;
@@ -71,7 +61,7 @@ struct log_writer {
     size_t ring_first;
     size_t ring_count;
 
-    struct log_intern intern;
+    struct intern intern;
     uint32_t text_count;
     uint32_t form_count;
     char *path; /* owned */
@@ -327,8 +317,18 @@ static bool ring_grow(struct log_writer *writer, struct error *error)
  * beginning of one may precede that. */
 static bool ring_can_drop(const struct log_writer *writer)
 {
-    return writer->ring_count >= 3 &&
-           writer->event_count - ring_at(writer, 2)->first_event >= writer->header.last;
+    const struct log_ring_chunk *third;
+
+    if (writer->ring_count < 3) {
+        return false;
+    }
+    third = ring_at(writer, 2);
+    if (writer->header.last_steps == 0) {
+        return writer->event_count - third->first_event >= writer->header.last;
+    }
+    /* The step that was under way may have begun before that chunk. */
+    return writer->training_step > writer->header.last_steps &&
+           third->first_step < writer->training_step - writer->header.last_steps;
 }
 
 /* Empties the oldest chunk and opens it. Whoever reads the file meanwhile, or after this
@@ -402,8 +402,8 @@ static bool log_chunks_next_stream(struct log_writer *writer, struct error *erro
     writer->chunk_count++;
     if (writer->ring_chunk_size != 0) {
         assert(writer->ring_count < writer->ring_capacity);
-        *ring_at(writer, writer->ring_count) =
-            (struct log_ring_chunk){chunk.offset, writer->event_count};
+        *ring_at(writer, writer->ring_count) = (struct log_ring_chunk){
+            chunk.offset, writer->event_count, writer->training_step};
         writer->ring_count++;
         assert(writer->ring_count <= writer->chunk_count);
     }
@@ -411,94 +411,6 @@ static bool log_chunks_next_stream(struct log_writer *writer, struct error *erro
 }
 
 /* ---- definitions ---- */
-
-/* Which texts and forms have a number already. Contents are known by 128 bits of hash and not
- * kept: two that share one do not occur. */
-
-#define CAPACITY_MIN 256
-/* A program that makes up texts without end must not fill the memory: when this many places are
- * used up to their share, the table starts anew, and what occurs again gets a second number. */
-#define CAPACITY_MAX (1024 * 1024)
-
-static void log_intern_release(struct log_intern *intern)
-{
-    memory_free(intern->entries);
-    *intern = (struct log_intern){0};
-}
-
-/* The entry with this hash, or the free place where it would be. */
-static struct log_intern_entry *
-find_place(const struct log_intern *intern, enum log_kind kind, const uint64_t hash[2])
-{
-    size_t i = (size_t)hash[0] & (intern->capacity - 1);
-
-    assert(intern->count < intern->capacity); /* a free place ends the search */
-    for (;; i = (i + 1) & (intern->capacity - 1)) {
-        struct log_intern_entry *entry = &intern->entries[i];
-
-        if (entry->number == 0 || (entry->hash[0] == hash[0] &&
-                                   entry->hash[1] == hash[1] && entry->kind == kind)) {
-            return entry;
-        }
-    }
-}
-
-static bool intern_grow(struct log_intern *intern)
-{
-    struct log_intern larger = {.count = intern->count};
-
-    larger.capacity = intern->capacity == 0 ? CAPACITY_MIN : 2 * intern->capacity;
-    larger.entries = memory_allocate_zeroed(larger.capacity, sizeof *larger.entries);
-    if (larger.entries == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < intern->capacity; i++) {
-        const struct log_intern_entry *entry = &intern->entries[i];
-
-        if (entry->number != 0) {
-            *find_place(&larger, entry->kind, entry->hash) = *entry;
-        }
-    }
-    memory_free(intern->entries);
-    *intern = larger;
-    return true;
-}
-
-/* Keeps a quarter of the places free. Where the table may not or cannot grow, it is emptied. */
-static bool intern_make_room(struct log_intern *intern)
-{
-    if (intern->count < intern->capacity / 4 * 3) {
-        return true;
-    }
-    if (intern->capacity < CAPACITY_MAX && intern_grow(intern)) {
-        return true;
-    }
-    if (intern->capacity == 0) {
-        return false;
-    }
-    memset(intern->entries, 0, intern->capacity * sizeof *intern->entries);
-    intern->count = 0;
-    return true;
-}
-
-/* The place of a content's entry: its number is 0 where it is new, and then the caller fills
- * it in. NULL where memory ran out. */
-static struct log_intern_entry *
-log_intern_find(struct log_intern *intern, enum log_kind kind, struct slice content)
-{
-    struct log_intern_entry *entry;
-    uint64_t hash[2];
-
-    if (!intern_make_room(intern)) {
-        return NULL;
-    }
-    hash_128(content, hash);
-    entry = find_place(intern, kind, hash);
-    if (entry->number == 0) {
-        *entry = (struct log_intern_entry){.hash = {hash[0], hash[1]}, .kind = kind};
-    }
-    return entry;
-}
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
@@ -536,15 +448,15 @@ bool log_writer_define(struct log_writer *writer,
 }
 
 /* The entry of a content; NULL where recording has stopped. */
-static struct log_intern_entry *
+static struct intern_entry *
 writer_find(struct log_writer *writer, enum log_kind kind, struct slice content)
 {
-    struct log_intern_entry *entry;
+    struct intern_entry *entry;
 
     if (writer->is_stopped) {
         return NULL;
     }
-    entry = log_intern_find(&writer->intern, kind, content);
+    entry = intern_find(&writer->intern, kind, content);
     if (entry == NULL) {
         struct error error = ERROR_INIT;
 
@@ -593,7 +505,7 @@ static struct slice text_clean(struct slice text, char *clean)
 uint32_t log_writer_text(struct log_writer *writer, struct slice text)
 {
     struct log_text head = {.record = {.kind = LOG_TEXT}};
-    struct log_intern_entry *entry;
+    struct intern_entry *entry;
     char clean[LOG_TEXT_MAX];
 
     if (text.size == 0) {
@@ -620,7 +532,7 @@ uint32_t log_writer_text(struct log_writer *writer, struct slice text)
 uint32_t log_writer_form(struct log_writer *writer, struct log_form *form, size_t size)
 {
     struct slice content = {(const char *)form, size};
-    struct log_intern_entry *entry;
+    struct intern_entry *entry;
 
     form->record.kind = LOG_FORM;
     form->record.size = (uint32_t)size;
@@ -660,6 +572,8 @@ void log_writer_setting(struct log_writer *writer,
 #define RING_EVENT_SIZE 256
 /* A ring of about this many chunks wastes little where the oldest is only half wanted. */
 #define RING_CHUNKS 8
+/* So many events may be in the steps of a ring of whole steps. */
+#define RING_STEPS_GUESS 8192
 
 static uint64_t clock_read(clockid_t clock)
 {
@@ -716,7 +630,8 @@ static void header_fill(struct log_header *header, const struct log_options *opt
         .header_size = LOG_HEADER_SIZE,
         .start_time = clock_read(CLOCK_REALTIME),
         .start_clock = clock_read(CLOCK_MONOTONIC),
-        .last = options->last,
+        .last = options->last_steps > 0 ? UINT64_MAX : options->last,
+        .last_steps = options->last_steps,
         .sample = options->sample,
         .process = (uint32_t)getpid(),
         .parent = options->parent,
@@ -776,10 +691,15 @@ struct log_origin log_writer_child_origin(const struct log_writer *writer)
     return origin;
 }
 
-static size_t ring_choose_size(uint64_t last)
+/* 0 where all is kept. How large a training step is nobody knows yet. */
+static size_t ring_choose_size(const struct log_options *options)
 {
+    uint64_t last = options->last_steps > 0 ? RING_STEPS_GUESS : options->last;
     size_t size = LOG_CHUNK_UNIT;
 
+    if (last == 0) {
+        return 0;
+    }
     while (size < LOG_CHUNK_MAX && size < last * RING_EVENT_SIZE / RING_CHUNKS) {
         size *= 2;
     }
@@ -789,9 +709,10 @@ static size_t ring_choose_size(uint64_t last)
 static bool
 check_options(const char *path, const struct log_options *options, struct error *error)
 {
-    uint64_t least = LOG_CHUNK_UNIT;
+    size_t ring_size = ring_choose_size(options);
+    uint64_t least = LOG_CHUNK_UNIT + (ring_size == 0 ? LOG_CHUNK_UNIT : ring_size);
 
-    least += options->last == 0 ? LOG_CHUNK_UNIT : ring_choose_size(options->last);
+    assert(options->last == 0 || options->last_steps == 0);
     if (options->size_limit != 0 && options->size_limit < least) {
         error_set(error, ERROR_INPUT,
                   "%s: size_limit=%llu, expected at least %llu bytes", path,
@@ -803,7 +724,7 @@ check_options(const char *path, const struct log_options *options, struct error 
 
 static void writer_free(struct log_writer *writer)
 {
-    log_intern_release(&writer->intern);
+    intern_release(&writer->intern);
     memory_free(writer->ring);
     memory_free(writer->path);
     memory_free(writer);
@@ -832,7 +753,7 @@ log_writer_new(const char *path, const struct log_options *options, struct error
     memcpy(writer->path, path, path_size);
     writer->size_limit = options->size_limit;
     writer->leaves_space = options->leaves_space && options->size_limit == 0;
-    writer->ring_chunk_size = options->last == 0 ? 0 : ring_choose_size(options->last);
+    writer->ring_chunk_size = ring_choose_size(options);
     header_fill(&writer->header, options);
     writer->before_seal = options->before_seal;
     writer->seal_context = options->seal_context;
@@ -962,6 +883,11 @@ void log_writer_commit(struct log_writer *writer, struct log_record record)
     writer->stream.used += padded;
     writer->begun_size = 0;
     writer->event_count += record.kind == LOG_EVENT;
+}
+
+void log_writer_begin_step(struct log_writer *writer, uint64_t step)
+{
+    writer->training_step = step;
 }
 
 /* ---- asking ---- */

@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 struct log_options {
-    uint64_t last;       /* keep about this many newest events; 0: all */
+    uint64_t last; /* keep about this many newest events; 0: all */
+    uint32_t
+        last_steps; /* keep this many newest whole training steps; 0: all. Not with `last` */
     uint64_t size_limit; /* of the file in bytes; 0: none. Beyond it recording stops */
     /* Without a size_limit, recording stops before the disk is full: see docs/reference/recording.md. */
     bool leaves_space;
@@ -24,6 +26,12 @@ struct log_options {
     void (*before_seal)(void *context);
     void *seal_context;
 };
+
+/* Whether the file is a ring, whose oldest chunk is used again. */
+static inline bool log_options_keep_newest(const struct log_options *options)
+{
+    return options->last != 0 || options->last_steps != 0;
+}
 
 struct log_writer;
 
@@ -44,6 +52,8 @@ void log_writer_abandon(struct log_writer *writer);
 void *log_writer_begin(struct log_writer *writer, size_t size);
 /* The same for records beside the events: it is not counted where it is lost. */
 void *log_writer_begin_beside(struct log_writer *writer, size_t size);
+/* A training step begins: what is written from now on is of it. For rings of whole steps. */
+void log_writer_begin_step(struct log_writer *writer, uint64_t step);
 /* Publishes the record begun last. record.size may be smaller than what was asked for. */
 void log_writer_commit(struct log_writer *writer, struct log_record record);
 

@@ -31,7 +31,7 @@ from monitorch._registry import add as _instrumented
 _FLOW = ("RenderOutput", "args", "flush", "lines", "off", "on", "reset", "run", "watch")
 _LOAD = ("Events", "load")
 _PAGE = ("Page", "page")
-_RECORD = ("Recording", "Summary", "record", "stop")
+_RECORD = ("Recording", "Summary", "record", "step", "stop")
 _PACKAGES = ("monitor", "spy", "tracer", "tracker")
 _MAGICS = ("load_ipython_extension", "unload_ipython_extension")
 __all__ = ["NonFinite", "__version__", *_FLOW, *_LOAD, *_PAGE, *_RECORD]

@@ -19,6 +19,7 @@ from monitorch._record.nonfinite import NonFinite as NonFinite
 from monitorch._record.recording import Recording as Recording
 from monitorch._record.recording import Summary as Summary
 from monitorch._record.recording import record as record
+from monitorch._record.recording import step as step
 from monitorch._record.recording import stop as stop
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "record",
     "reset",
     "run",
+    "step",
     "stop",
     "watch",
 ]

@@ -98,6 +98,26 @@ static PyObject *note(PyObject *module, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(
+    begin_step_doc,
+    "begin_step(step)\n\n"
+    "A training step begins, counted from 0; nothing while nothing is recorded.");
+
+static PyObject *begin_step(PyObject *module, PyObject *step)
+{
+    struct session *session = PyModule_GetState(module);
+    unsigned long long number = PyLong_AsUnsignedLongLong(step);
+
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (session_enter(session)) {
+        recorder_begin_training_step(session->recorder, number);
+        session_leave(session);
+    }
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(setting_doc,
              "write_setting(name, value)\n\n"
              "Writes into the trace what the run is made with, or its newer value;\n"
@@ -308,6 +328,7 @@ static PyMethodDef methods[] = {
     {"join", hook_join_call, METH_VARARGS, join_doc},
     {"guess", WITH_KEYWORDS(guess), guess_doc},
     {"note", WITH_KEYWORDS(note), note_doc},
+    {"begin_step", begin_step, METH_O, begin_step_doc},
     {"write_setting", write_setting, METH_VARARGS, setting_doc},
     {"measure", WITH_KEYWORDS(measure_value), measure_doc},
     {"source_hash", source_hash, METH_O, source_hash_doc},

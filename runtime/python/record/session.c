@@ -515,6 +515,10 @@ static bool read_sample(PyObject *sample, uint32_t *limit)
 
 static bool check_options(const struct recorder_options *options)
 {
+    if (options->log.last > 0 && options->log.last_steps > 0) {
+        PyErr_SetString(PyExc_ValueError, "last and last_steps exclude each other");
+        return false;
+    }
     if (options->every == 0) {
         PyErr_SetString(PyExc_ValueError, "every must be at least 1, not 0");
         return false;
@@ -536,26 +540,28 @@ struct request {
 static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"path",         "sample",     "last",  "size_limit",
-                            "stats",        "hash",       "names", "every",
-                            "max_elements", "one_thread", "quiet", "sources",
-                            "stop",         "imports",    "whole", "all_scalars",
-                            "origin",       "backward",   NULL};
+    static char *names[] = {"path",         "sample",     "last",       "size_limit",
+                            "stats",        "hash",       "names",      "every",
+                            "max_elements", "one_thread", "quiet",      "sources",
+                            "stop",         "imports",    "whole",      "all_scalars",
+                            "origin",       "backward",   "last_steps", NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0,
         has_all_scalars = 0, has_gradients = 0;
+    unsigned last_steps = 0;
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppIpppO!p:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIpppO!pI:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
             &request->stop, &has_imports, &request->is_whole, &has_all_scalars,
-            &PyTuple_Type, &request->origin, &has_gradients)) {
+            &PyTuple_Type, &request->origin, &has_gradients, &last_steps)) {
         return false;
     }
     options->log.last = last;
+    options->log.last_steps = last_steps;
     options->log.size_limit = size_limit;
     options->log.leaves_space = true;
     options->has_statistics = has_statistics;

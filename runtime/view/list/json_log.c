@@ -184,6 +184,7 @@ void json_log_add_event(const struct json_log *log,
     add_thread(log, event->thread, text);
     json_number_add(text, SLICE("call"), call->shown_number);
     json_number_add(text, SLICE("iteration"), event->visit);
+    json_number_add(text, SLICE("training_step"), event->training_step);
     if (!log->is_canonical) {
         /* Modules are numbered as they are met, which threads may do in any order. */
         json_number_add(text, SLICE("site"), event->site_number);
@@ -237,6 +238,7 @@ void json_log_add_gradient(const struct json_log *log,
         add_thread(log, gradient->thread, text);
     }
     json_number_add(text, SLICE("iteration"), gradient->visit);
+    json_number_add(text, SLICE("training_step"), gradient->training_step);
     json_text_add(text, SLICE("name"), gradient->name);
     json_text_add(text, SLICE("path"), gradient->path);
     json_boolean_add(text, SLICE("accumulated"),

@@ -372,6 +372,9 @@ void event_column_get(enum event_column column,
     case EVENT_COLUMN_iteration:
         set_integer(value, event->visit);
         break;
+    case EVENT_COLUMN_training_step:
+        set_natural(value, event->training_step);
+        break;
     case EVENT_COLUMN_site:
         set_integer(value, event->site_number);
         break;

@@ -19,8 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from monitorch._record import included as _included
-
 _EBUSY = 16
 
 
@@ -100,7 +98,7 @@ def write_summary_json(recording: "_recording.Recording", process: int) -> None:
     if summary.stopped is not None:
         answer["stopped"] = summary.stopped
     elif summary.events == 0:
-        answer["message"] = _find_reason(summary, recording.included)
+        answer["message"] = _find_reason(summary, recording)
     _write(json.dumps(answer) + "\n")
 
 
@@ -113,12 +111,14 @@ def write_summary(recording: "_recording.Recording", process: int) -> None:
     for text in () if included is None else included.explain_unused():
         _say(text)
     if summary.events == 0 and summary.stopped is None:
-        _say(f"nothing recorded in {summary.path}: {_find_reason(summary, included)}")
+        _say(f"nothing recorded in {summary.path}: {_find_reason(summary, recording)}")
         return
     kept = recording.last
     count = f"{summary.events:,} events"
     if 0 < kept < summary.events:
         count = f"about the last {kept:,} of {count}"
+    if recording.steps.last:
+        count = f"about the last {recording.steps.last:,} steps of {count}"
     text = f"{count} in {summary.path} ({_format_size(summary.size)})"
     if summary.stopped is not None:
         text += f"; recording ended early: {summary.stopped}"
@@ -144,9 +144,10 @@ def _flush_output() -> None:
         return  # closed: the interpreter says so at its end
 
 
-def _find_reason(
-    summary: "_recording.Summary", included: "_included.Included | None"
-) -> str:
+def _find_reason(summary: "_recording.Summary", recording: "_recording.Recording") -> str:
+    included, no_step = recording.included, recording.explain_steps()
+    if no_step is not None:
+        return no_step
     is_run = "monitorch._run.run" in sys.modules
     if summary.imports:
         option = "--imports" if is_run else "the option imports=yes"

@@ -136,6 +136,8 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "stop": (str, "nan, inf or nonfinite"),
     "scalars": (str, "some or all"),
     "include": (_read_globs, "modules or files with colons between them"),
+    "steps": (str, "steps such as 500-510, 0-2:500- or last:3"),
+    "start_when": (str, "a comparison such as loss>10"),
     "quiet": (_read_switch, "yes or no"),
 }
 

@@ -10,13 +10,14 @@ from monitorch._flow.offer import offer
 from monitorch._record import hooks as _hooks
 from monitorch._record import options as _options
 from monitorch._record import related as _related
+from monitorch._record import steps as _steps
 from monitorch._record import trace_path as _trace_path
 from monitorch._record.summary import Summary as Summary
 from monitorch._record.summary import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from os import PathLike
     from types import FrameType
     from typing import Literal
@@ -62,9 +63,17 @@ class Recording:
     """What is followed without being instrumented."""
     last: int
     """About so many events are kept, the newest ones; 0: all."""
+    steps: "_steps.Selection"
+    """The training steps that are recorded."""
 
     def __init__(
-        self, path: str, mode: str, options: "dict[str, object]", include: "tuple[str, ...]"
+        self,
+        path: str,
+        mode: str,
+        options: "dict[str, object]",
+        include: "tuple[str, ...]",
+        steps: "_steps.Selection" = _steps.ALL,
+        condition: "_steps.Condition | None" = None,
     ) -> None:
         self._is_forgotten = False
         self._absolute = _trace_path.make_absolute(path)
@@ -88,6 +97,11 @@ class Recording:
         self.is_whole = False
         self.owner = None
         self.avoided = None
+        self.steps = steps
+        self._condition = condition  # None: it holds, or there is none
+        self._counter = _steps.Counter(self._begin_step)
+        self._is_on = False  # the step that goes on is one that is recorded
+        self._was_on = False
 
     @property
     def is_active(self) -> bool:
@@ -120,7 +134,7 @@ class Recording:
             if self.is_active:
                 _finish(self)
                 if self.summary is not None and not self.is_quiet:
-                    complain(self.summary, self.included, is_worker())
+                    complain(self.summary, self.included, is_worker(), self.explain_steps())
             return self.summary
 
     def end_at(self, text: str) -> str:
@@ -159,7 +173,60 @@ class Recording:
         with _lock:
             if self.is_active and self.is_paused:
                 self.is_paused = False
+                if self._is_on:
+                    _hooks.begin_recording(self._mode, self.is_quiet)
+
+    def end_step(self) -> None:
+        """The program says that a training step has ended."""
+        with _lock:
+            if self.is_active:
+                self._counter.end_step()
+
+    def _begin_step(self, step: int) -> None:
+        """A training step begins: from here on it is recorded, or is not."""
+        with _lock:
+            if not self.is_active:
+                return
+            if self._condition is not None and self._condition.holds(_steps.find_program_frame()):
+                self._condition = None
+            self._switch(self._wants(step))
+            if self._is_on:
+                from monitorch import _recorder
+
+                _recorder.begin_step(step)
+            elif self._was_on and self.steps.is_over(step):
+                self.stop()
+
+    def _wants(self, step: int) -> bool:
+        return self._condition is None and self.steps.has(step)
+
+    def _switch(self, is_on: bool) -> None:
+        """Gives instrumented code its hooks, or leaves it as if nothing was recorded."""
+        if is_on == self._is_on:
+            return
+        self._is_on = is_on
+        self._was_on = self._was_on or is_on
+        if not self.is_paused:
+            if is_on:
                 _hooks.begin_recording(self._mode, self.is_quiet)
+            else:
+                _hooks.end_recording()
+        if self.included is not None:
+            if is_on:
+                self.included.begin(find_caller())
+            else:
+                self.included.end()
+
+    def explain_steps(self) -> "str | None":
+        """Why no step was recorded; None where one was."""
+        if self._was_on or not self._has_begun:
+            return None
+        asked = f"start_when={self._condition.text!r} never held" if self._condition else (
+            f"steps={self.steps.text} were asked for"
+        )
+        if self._counter.step == 0:
+            return f"{asked}, and no training step ended: call monitorch.step() at the end of each"
+        return f"{asked}, and the program ended in training step {self._counter.step:,}"
 
     def __enter__(self) -> "Recording":
         return self.start()
@@ -210,6 +277,8 @@ def record(
     stop: "Literal['nan', 'inf', 'nonfinite'] | None" = None,
     scalars: "Literal['some', 'all']" = "some",
     include: "str | Iterable[str]" = (),
+    steps: "int | str | None" = None,
+    start_when: "Callable[[], object] | str | None" = None,
 ) -> Recording:
     """Makes a recording into the file `path`, which a `with` statement or start() begins.
 
@@ -246,6 +315,10 @@ def record(
                   value raises monitorch.NonFinite, and the recording ends with that value
     scalars       "some": of a line that has never held a tensor, record the first 10,000 visits
                   and those whose number is a power of two; "all": every visit
+    steps         record these training steps only: 500, "500-510", "0-2:500-"; or "last:3", the
+                  newest whole ones. An optimizer's step() ends a step, or monitorch.step()
+    start_when    record from the first step on that begins when this holds: "loss > 10", of a
+                  variable in a function that runs then; or a function that returns a bool
 
     Only one recording is active at a time. Each forked child process writes a trace of its own
     beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
@@ -275,6 +348,11 @@ def record(
         from monitorch._record import nonfinite as _nonfinite
 
         options["stop"] = _nonfinite.read(stop, stats)
+    selection = _steps.read(steps)
+    if selection.last > 0 and last is not None:
+        raise ValueError(f"last={last} and steps={steps!r} exclude each other")
+    options["last_steps"] = selection.last
+    condition = _steps.read_condition(start_when)
     globs = _options.check_globs("include", include)
     if globs and stop is not None:
         raise ValueError(
@@ -285,7 +363,7 @@ def record(
     with _lock:
         _refuse_another()
     _trace_path.check_writable(text)
-    return Recording(text, mode, options, globs)
+    return Recording(text, mode, options, globs, selection, condition)
 
 
 # As text they would fill the screen in help(); type checkers read them above.
@@ -298,6 +376,17 @@ def stop() -> "Summary | None":
     with _lock:
         active = find_active()
         return active.stop() if active is not None else None
+
+
+def step() -> None:
+    """Ends a training step, for loops that call no optimizer's step().
+
+    Call it at the end of each turn of the loop. From the first call on, optimizers no longer count.
+    Does nothing while nothing is recorded.
+    """
+    active = _active
+    if active is not None:
+        active.end_step()
 
 
 def find_last_path() -> "str | None":
@@ -365,9 +454,8 @@ def _start(recording: Recording) -> None:
     recording._process = posix.getpid()
     recording._has_begun = True
     try:
-        _hooks.begin_recording(recording._mode, recording.is_quiet)
-        if recording.included is not None:
-            recording.included.begin(find_caller())
+        recording._switch(recording._wants(0))
+        recording._counter.begin()
     except BaseException:
         _finish(recording)
         raise
@@ -378,9 +466,8 @@ def _finish(recording: Recording) -> None:
     global _active
 
     try:
-        if recording.included is not None:
-            recording.included.end()
-        _hooks.end_recording()
+        recording._counter.end()
+        recording._switch(False)
     finally:
         try:
             _close(recording)

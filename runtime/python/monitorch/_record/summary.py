@@ -87,16 +87,19 @@ def _find_children(path: str, absolute: str) -> "list[str]":
 
 
 def complain(
-    summary: Summary, included: "_included.Included | None", is_worker: bool
+    summary: Summary,
+    included: "_included.Included | None",
+    is_worker: bool,
+    no_step: "str | None",
 ) -> None:
     """Warns of what nobody would expect of a recording that went well. A worker of multiprocessing
-    may well have nothing to record."""
+    may well have nothing to record. `no_step`: why no training step was recorded."""
     place = _find_place()
     texts = [] if included is None or is_worker else included.explain_unused()
     if summary.stopped is not None:
         texts.append(f"recording to {summary.path} ended early: {summary.stopped}")
     elif summary.events == 0 and not is_worker:
-        reason = _find_reason(summary, included, place)
+        reason = no_step or _find_reason(summary, included, place)
         texts.append(f"nothing recorded in {summary.path}: {reason}")
     for text in texts:
         _warn(text, place)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_OUTPUT = "run.mtrace"
 _DEFAULT_FOLDER = "spy"
+_OF_RECORDING = ("output", "record", "backward", "steps", "imports")
 
 
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Program":
@@ -37,9 +38,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     the trace cannot be written. Does not return for what `python` itself would not run."""
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
-        unwanted: "dict[str, Any]" = {
-            "output": None, "record": None, "backward": None, "imports": None, "spy": []
-        }
+        unwanted: "dict[str, Any]" = {**dict.fromkeys(_OF_RECORDING), "spy": []}
         options = {**options, **unwanted, "no-record": True}
         options.pop("spy-to", None)
     seed, mode = _read_seed(options)
@@ -124,18 +123,20 @@ def _find_root_of_module(name: str) -> "list[str]":
 def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, object]]":
     """The trace's path, None where nothing is to be recorded here, and the options."""
     if os.environ.get("MONITORCH"):
-        for name in ("output", "record", "backward", "imports"):
+        for name in _OF_RECORDING:
             if options.get(name) is not None:
                 raise Usage(f"MONITORCH is set, which says what --{name} says: give one of them")
         return None, {}
     if options.get("no-record"):
-        for name in ("output", "record", "backward", "imports"):
+        for name in _OF_RECORDING:
             if options.get(name) is not None:
                 raise Usage(f"--no-record and --{name} exclude each other")
         return None, {}
     path = options.get("output", _DEFAULT_OUTPUT)
     switches = ("backward", "imports")
     recorded: "dict[str, object]" = {name: True for name in switches if options.get(name)}
+    if "steps" in options:
+        recorded["steps"] = options["steps"]
     if "record" in options:
         try:
             recorded.update(_options.parse("trace," + options["record"])[1])

@@ -19,6 +19,7 @@ _WORDS = {
     "lines": "--lines",
     "forward": "--forward",
     "backward": "--backward",
+    "steps": "--steps",
     "imports": "--imports",
     "spy": "--spy",
     "spy-to": "--spy-to",

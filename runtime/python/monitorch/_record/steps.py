@@ -1,0 +1,230 @@
+"""Training steps: how they are counted, and which of them a recording is to hold.
+
+Step 0 begins with the recording, and each call of an optimizer's `step()` ends one; a program that
+calls `monitorch.step()` counts by itself. Where a step ends, the recording is switched on or off.
+"""
+
+import sys
+from _weakref import ref
+
+from monitorch._imports import Watch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, ModuleType
+    from typing import Any
+
+_OPTIMIZER = "torch.optim.optimizer"
+_LAST_MAX = 4096  # so many can be found in a ring
+_OPEN = (1 << 63) - 1  # the last step of a range that has no end
+
+
+class Selection:
+    """The steps that `steps=` names: ranges, or the newest ones."""
+
+    def __init__(self, text: str, ranges: "tuple[tuple[int, int], ...]", last: int) -> None:
+        self.text = text
+        self.last = last  # so many whole steps are kept, the newest; 0: all
+        self._ranges = ranges
+
+    def has(self, step: int) -> bool:
+        return not self._ranges or any(first <= step <= end for first, end in self._ranges)
+
+    def is_over(self, step: int) -> bool:
+        """Whether neither this step nor a later one is wanted."""
+        return bool(self._ranges) and all(end < step for _, end in self._ranges)
+
+
+ALL = Selection("", (), 0)
+
+
+def read(steps: object) -> Selection:
+    """`500`, "500-510", "0-2:500-", "last:3"; None for all. Raises TypeError or ValueError."""
+    if steps is None:
+        return ALL
+    if isinstance(steps, int) and not isinstance(steps, bool):
+        steps = str(steps)
+    if not isinstance(steps, str):
+        raise TypeError(f"steps must be {_EXPECTED}, not {steps!r}")
+    kind, colon, number = steps.partition(":")
+    if kind == "last" and colon:
+        last = _read_number(steps, number)
+        if not 0 < last <= _LAST_MAX:
+            raise ValueError(f"steps={steps!r}: expected last:1 to last:{_LAST_MAX}")
+        return Selection(steps, (), last)
+    return Selection(steps, tuple(_read_range(steps, part) for part in steps.split(":")), 0)
+
+
+_EXPECTED = "steps such as '500-510', '0-2:500-' or 'last:3'"
+
+
+def _read_number(steps: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < _OPEN):
+        raise ValueError(f"steps must be {_EXPECTED}, not {steps!r}")
+    return int(text)
+
+
+def _read_range(steps: str, text: str) -> "tuple[int, int]":
+    first, dash, end = text.partition("-")
+    begin = _read_number(steps, first)
+    finish = begin if not dash else _OPEN if not end else _read_number(steps, end)
+    if finish < begin:
+        raise ValueError(f"steps={steps!r}: {begin} is after {finish}")
+    return begin, finish
+
+
+class Counter:
+    """Counts the steps of one recording; `on_step` is called with each number that begins."""
+
+    def __init__(self, on_step: "Callable[[int], None]") -> None:
+        self.step = 0
+        self._on_step = on_step
+        self._is_explicit = False  # the program calls monitorch.step()
+        self._optimizer: "Callable[[], object] | None" = None  # whose step() ends a step
+        self._others: "set[int]" = set()  # ids of others whose step() was called in this one
+        self._handle: "Any" = None
+        self._watch = Watch(_OPTIMIZER.__eq__, self._attach)
+
+    def begin(self) -> None:
+        module = sys.modules.get(_OPTIMIZER)
+        if module is None:
+            self._watch.begin()
+        else:
+            self._attach(module)
+
+    def end(self) -> None:
+        self._watch.end()
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.remove()
+
+    def _attach(self, module: "ModuleType") -> None:
+        self._watch.end()
+        register = getattr(module, "register_optimizer_step_post_hook", None)  # from torch 2.1 on
+        if register is not None and self._handle is None:
+            self._handle = register(self._on_optimizer)
+
+    def _on_optimizer(self, optimizer: object, args: object, kwargs: object) -> None:
+        if not self._is_explicit and self._ends_step(optimizer):
+            self._begin_next()
+
+    def _ends_step(self, optimizer: object) -> bool:
+        """The first optimizer counts. Another one counts instead when the first is gone, or when
+        that other one has stepped twice since."""
+        counting = None if self._optimizer is None else self._optimizer()
+        if counting is not None and counting is not optimizer:
+            if id(optimizer) not in self._others:
+                self._others.add(id(optimizer))
+                return False
+        if counting is not optimizer:
+            self._optimizer = ref(optimizer)
+        self._others.clear()
+        return True
+
+    def end_step(self) -> None:
+        """The program says that a step has ended."""
+        has_counted = not self._is_explicit and self.step > 0
+        self._is_explicit = True
+        if not has_counted:  # an optimizer's step() ended the same step
+            self._begin_next()
+
+    def _begin_next(self) -> None:
+        self.step += 1
+        self._on_step(self.step)
+
+
+class Condition:
+    """What `start_when=` asks for: a function, or a comparison of a variable with a number."""
+
+    def __init__(self, asked: "Callable[[], object] | str") -> None:
+        self.text = asked if isinstance(asked, str) else getattr(asked, "__name__", "a function")
+        self._function = None if isinstance(asked, str) else asked
+        if isinstance(asked, str):
+            self._names, self._compare, self._bound = _read_comparison(asked)
+        self._has_failed = False
+
+    def holds(self, frame: "FrameType | None") -> bool:
+        """Asked where a step has ended, in `frame`. What fails is reported once, and is no start."""
+        try:
+            if self._function is not None:
+                return bool(self._function())
+            return bool(self._compare(_read_variable(frame, self._names), self._bound))
+        except Exception as error:
+            if not self._has_failed:
+                self._has_failed = True
+                _warn(f"start_when={self.text!r}: {type(error).__name__}: {error}")
+            return False
+
+
+def read_condition(asked: object) -> "Condition | None":
+    if asked is None:
+        return None
+    if not isinstance(asked, str) and not callable(asked):
+        raise TypeError(f"start_when must be {_CONDITION}, not {asked!r}")
+    return Condition(asked)
+
+
+_CONDITION = "a comparison such as 'loss > 10', or a function that returns a bool"
+_COMPARISONS: "dict[str, Callable[[Any, float], bool]]" = {
+    "<=": lambda value, bound: value <= bound,
+    ">=": lambda value, bound: value >= bound,
+    "==": lambda value, bound: value == bound,
+    "!=": lambda value, bound: value != bound,
+    "<": lambda value, bound: value < bound,
+    ">": lambda value, bound: value > bound,
+}
+
+
+def _read_comparison(text: str) -> "tuple[list[str], Callable[[Any, float], bool], float]":
+    for word, compare in _COMPARISONS.items():
+        left, found, right = text.partition(word)
+        names = left.strip().split(".")
+        if found and all(name.isidentifier() for name in names):
+            try:
+                return names, compare, float(right)
+            except ValueError:
+                break
+    raise ValueError(f"start_when must be {_CONDITION}, not {text!r}")
+
+
+def _read_variable(frame: "FrameType | None", names: "list[str]") -> float:
+    """Of the nearest caller that has it."""
+    at = frame
+    while at is not None:
+        if names[0] in at.f_locals:
+            return _follow(at.f_locals[names[0]], names)
+        at = at.f_back
+    at = frame
+    while at is not None:
+        if names[0] in at.f_globals:
+            return _follow(at.f_globals[names[0]], names)
+        at = at.f_back
+    raise NameError(f"no function that runs when a step ends has a variable {names[0]!r}")
+
+
+def _follow(value: object, names: "list[str]") -> float:
+    for name in names[1:]:
+        value = getattr(value, name)
+    detach = getattr(value, "detach", None)  # float() warns of a tensor that requires grad
+    return float(detach() if callable(detach) else value)  # type: ignore[arg-type]
+
+
+def _warn(text: str) -> None:
+    import warnings
+
+    try:
+        warnings.warn(f"monitorch: {text}", RuntimeWarning, stacklevel=2)
+    except Warning:
+        pass  # made an error: none may leave a hook
+
+
+def find_program_frame() -> "FrameType":
+    """The nearest one below that is neither monitorch's nor torch's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not isinstance(name, str) or name.partition(".")[0] not in ("monitorch", "torch"):
+            break
+        frame = frame.f_back
+    return frame
