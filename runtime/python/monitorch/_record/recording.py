@@ -99,7 +99,7 @@ class Recording:
         self.avoided = None
         self.steps = steps
         self._condition = condition  # None: it holds, or there is none
-        self._counter = _steps.Counter(self._begin_step)
+        self._counter: "_steps.Counter | None" = None  # it has us: made where we start
         self._is_on = False  # the step that goes on is one that is recorded
         self._was_on = False
 
@@ -179,7 +179,7 @@ class Recording:
     def end_step(self) -> None:
         """The program says that a training step has ended."""
         with _lock:
-            if self.is_active:
+            if self.is_active and self._counter is not None:
                 self._counter.end_step()
 
     def _begin_step(self, step: int) -> None:
@@ -219,7 +219,7 @@ class Recording:
 
     def explain_steps(self) -> "str | None":
         """Why no step was recorded; None where one was."""
-        if self._was_on or not self._has_begun:
+        if self._was_on or self._counter is None:
             return None
         asked = f"start_when={self._condition.text!r} never held" if self._condition else (
             f"steps={self.steps.text} were asked for"
@@ -453,9 +453,10 @@ def _start(recording: Recording) -> None:
     _active = recording
     recording._process = posix.getpid()
     recording._has_begun = True
+    counter = recording._counter = _steps.Counter(recording._begin_step)
     try:
         recording._switch(recording._wants(0))
-        recording._counter.begin()
+        counter.begin()
     except BaseException:
         _finish(recording)
         raise
@@ -466,7 +467,8 @@ def _finish(recording: Recording) -> None:
     global _active
 
     try:
-        recording._counter.end()
+        if recording._counter is not None:
+            recording._counter.end()
         recording._switch(False)
     finally:
         try:
