@@ -572,9 +572,8 @@ void log_reader_show_parameters(struct log_reader *reader, bool are_shown)
 
 static bool is_hidden(const struct log_reader *reader, const struct log_item *item)
 {
-    return (item->kind == LOG_EVENT && !reader->has_parameters &&
-            (item->event.flags & LOG_EVENT_PARAMETER) != 0) ||
-           log_ring_hides(reader, item);
+    return item->kind == LOG_EVENT && !reader->has_parameters &&
+           (item->event.flags & LOG_EVENT_PARAMETER) != 0;
 }
 
 bool log_reader_next(struct log_reader *reader, struct log_item *item)
@@ -593,11 +592,13 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
             ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
         if (problem != NULL) {
             report_bad_record(reader, item->offset, problem);
-        } else if (!is_hidden(reader, item)) {
+        } else if (!log_ring_hides(reader, item)) {
             if (item->kind == LOG_EVENT && number < reader->oldest_given) {
                 reader->oldest_given = number;
             }
-            return true;
+            if (!is_hidden(reader, item)) {
+                return true;
+            }
         }
     }
     check_end(reader);
