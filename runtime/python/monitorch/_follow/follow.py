@@ -116,6 +116,11 @@ def _stop() -> None:
     _recorder.follow_end()
 
 
+def is_followed(code: CodeType, module_globals: "dict[str, object]") -> bool:
+    """Whether calls of this code are recorded now, though it is not instrumented."""
+    return _tracer is not None and _find_followed(code, module_globals) is not None
+
+
 def list_notes() -> "list[str]":
     """What could not be followed, and why, since following began last."""
     return sorted(_noted)

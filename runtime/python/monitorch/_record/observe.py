@@ -74,10 +74,10 @@ _places: dict[tuple[object, bool], Any] = {}  # by forward, and whether it has m
 def observe(module: Any, path: str) -> Observation | None:
     """Writes the module's calls, under that path, to every recording from now on.
 
-    None where its forward is instrumented: then its own sites record them.
+    None where its forward is instrumented or followed: then its own sites record them.
     """
     function = _find_forward(module)
-    if _is_instrumented(function):
+    if _has_sites(function):
         return None
     key = id(module)
     shared = _observed.get(key)
@@ -106,11 +106,14 @@ def _find_forward(module: Any) -> Any:
     return getattr(function, "__func__", function)
 
 
-def _is_instrumented(function: Any) -> bool:
+def _has_sites(function: Any) -> bool:
     from monitorch import _registry
+    from monitorch._follow import follow as _follow
 
     if not isinstance(function, FunctionType):
         return False
+    if _follow.is_followed(function.__code__, function.__globals__):
+        return True
     return any(
         entry.prefix in function.__code__.co_names and entry.is_of(function.__globals__)
         for entry in _registry.entries()

@@ -13,6 +13,7 @@ from monitorch._recorder import OutputHook, TracedMethod
 if TYPE_CHECKING:
     from monitorch._recorder import Tracing
     from monitorch.tracer._resolve import Target
+    from monitorch.tracker._tracked import Tracked
 
 logger = logging.getLogger("monitorch.tracer")
 
@@ -65,6 +66,12 @@ class Installation:
 _stacks: dict[tuple[int, str], list[_Place]] = {}  # the places of a method, the innermost first
 
 
+def renew(kind: type, name: str) -> None:
+    """A class has got another function of that name: its traced modules call that one."""
+    for stack in list(_stacks.values()):
+        stack[0].renew(kind, name)
+
+
 class _Place:
     """A module's method and its replacement. Several tracers may replace it, one around the other,
     and end in any order.
@@ -75,10 +82,13 @@ class _Place:
         self._name = target.method
         self._key = id(target.module), target.method
         self._found = target.module.__dict__.get(target.method, _MISSING)
+        self._path = target.path
+        self._has_variables = target.has_variables
+        self._tracked: Tracked | None = None
         method = getattr(target.module, target.method)
         code: types.CodeType | None = None
         if target.has_variables:
-            method, code = self._compile(method, target.path)
+            method, code = self._compile(method)
         self._code = code
         self._traced = TracedMethod(
             tracing, target.module, target.path, method, code, target.state,
@@ -95,7 +105,22 @@ class _Place:
             return getattr, (self._module, self._name)
         return same, (found,)
 
-    def _compile(self, method: Any, path: str) -> tuple[Any, Any]:
+    def renew(self, kind: type, name: str) -> None:
+        """The innermost place calls what its class has now."""
+        if self._name != name or self._found is not _MISSING or not isinstance(self._module, kind):
+            return
+        method = getattr(type(self._module), name).__get__(self._module)
+        if self._has_variables:
+            self._release()
+            method, _ = self._compile(method)
+        self._traced.__wrapped__ = method
+
+    def _release(self) -> None:
+        if self._tracked is not None:
+            self._tracked.release_lines()
+            self._tracked = None
+
+    def _compile(self, method: Any) -> tuple[Any, Any]:
         """The method with lines that record, and their code."""
         from monitorch._compile.function import CannotCompile, compile_function
 
@@ -104,10 +129,13 @@ class _Place:
         while isinstance(method, TracedMethod):  # another tracer's
             below, method = method, method.__wrapped__
         function = getattr(method, "__func__", method)
+        self._tracked = _find_tracked(function)
+        if self._tracked is not None:
+            return outer, self._tracked.hold_lines()
         try:
             compiled = compile_function(function, every_line=True)
         except CannotCompile as error:
-            logger.warning("variables of %s are not traced: %s", path, error)
+            logger.warning("variables of %s are not traced: %s", self._path, error)
             return outer, None
         if compiled is not function and method is not function:
             method = types.MethodType(compiled, method.__self__)
@@ -121,6 +149,7 @@ class _Place:
         return method, code
 
     def remove(self) -> None:
+        self._release()
         stack = _stacks[self._key]
         index = stack.index(self)
         if index + 1 < len(stack):
@@ -138,6 +167,13 @@ class _Place:
             _leave_whole(self._code, False)
         if not stack:
             del _stacks[self._key]
+
+
+def _find_tracked(function: Any) -> Tracked | None:
+    """The state of a function that the tracker has decorated: its wrapper chooses the code."""
+    tracked = sys.modules.get("monitorch.tracker._tracked")
+    found: Tracked | None = None if tracked is None else tracked.find(function)
+    return found
 
 
 def _find_code(function: Any) -> types.CodeType:

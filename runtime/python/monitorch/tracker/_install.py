@@ -59,7 +59,7 @@ class Installation:
 
         try:
             made = self._decorate(value)
-            setattr(holder, name, made)
+            _set(holder, name, made)
         except (AttributeError, TypeError, ValueError) as error:
             logger.warning("%s is not tracked: %s", full_name, error)
             return
@@ -77,13 +77,20 @@ class Installation:
         while self._changed:
             holder, name, before, now = self._changed.pop()
             if vars(holder).get(name) is now:
-                setattr(holder, name, before)
+                _set(holder, name, before)
 
     def __enter__(self) -> Installation:
         return self
 
     def __exit__(self, *raised: object) -> None:
         self.remove()
+
+
+def _set(holder: Any, name: str, value: Any) -> None:
+    setattr(holder, name, value)
+    tracers = sys.modules.get("monitorch.tracer._install")
+    if tracers is not None and isinstance(holder, type):
+        tracers.renew(holder, name)
 
 
 def install(

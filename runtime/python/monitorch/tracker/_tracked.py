@@ -33,18 +33,38 @@ class Tracked:
         self._note = ""
         self._code: Any = None
         self._calls: Any = None
+        self._holders = 0  # tracers that read the variables of each call, tracked or not
+        self._original = function
         self._compile()
         self._check_names(wish)
 
     def add(self, wish: Wish, rate: Rate | None) -> None:
         """Adds the request of another decorator."""
-        needed_every_line = self._wish.needs_every_line
+        needed_every_line = self._needs_every_line()
         self._wish.add(wish)
         self._rate = self._rate if rate is None else rate
         self._calls = None
-        if self._wish.needs_every_line and not needed_every_line:
+        if self._needs_every_line() and not needed_every_line:
             self._compile()
         self._check_names(wish)
+
+    def hold_lines(self) -> Any:
+        """From now on every call runs the code that records each line, until as many calls of
+        `release_lines`. Returns that code; None if the function has none."""
+        self._holders += 1
+        if self._holders == 1 and not self._wish.needs_every_line:
+            self._calls = None
+            self._compile()
+        self.plain = self.run
+        return self._code
+
+    def release_lines(self) -> None:
+        self._holders -= 1
+        if self._holders == 0:
+            self.plain = self._original
+
+    def _needs_every_line(self) -> bool:
+        return self._holders > 0 or self._wish.needs_every_line
 
     def _check_names(self, wish: Wish) -> None:
         if wish.names and self._code is not None:
@@ -54,9 +74,9 @@ class Tracked:
             warn_of_unmatched(_function.find_innermost(run), wish.names)
 
     def _compile(self) -> None:
-        function: Any = self.plain
+        function: Any = self._original
         try:
-            self.run = _function.compile_function(function, self._wish.needs_every_line)
+            self.run = _function.compile_function(function, self._needs_every_line())
         except _function.CannotCompile as error:
             self._note = f"{error}: only its inputs and outputs are logged"
             return
