@@ -322,6 +322,10 @@ struct flow_cluster {
     bool is_unused;  /* a source that nothing was made from */
 };
 
+/* flow.c: before the reading, and after all. */
+bool flow_builder_init(struct flow_builder *builder);
+void flow_builder_release(struct flow_builder *builder);
+
 /* Room for one more item behind `count` of them; false with the error set. */
 bool flow_grow(struct flow_builder *builder,
                void **items,

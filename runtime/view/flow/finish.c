@@ -80,7 +80,7 @@ static uint32_t rank_of(const struct site_table *table, uint32_t index)
 }
 
 /* Of a line with several statements, the site's own; else the line. */
-static struct slice
+struct slice
 flow_statement(struct slice line, const struct site_table *table, uint32_t index)
 {
     struct slice name = first_name(&table->sites[index]);

@@ -569,7 +569,7 @@ bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number
     return text_table_add(&builder->texts, text, number) || flow_out_of_memory(builder);
 }
 
-static bool builder_init(struct flow_builder *builder)
+bool flow_builder_init(struct flow_builder *builder)
 {
     open_calls_init(&builder->open_calls);
     arena_init(&builder->term_arena);
@@ -579,7 +579,7 @@ static bool builder_init(struct flow_builder *builder)
     return true;
 }
 
-static void builder_release(struct flow_builder *builder)
+void flow_builder_release(struct flow_builder *builder)
 {
     open_calls_release(&builder->open_calls);
     text_table_release(&builder->texts);
@@ -627,12 +627,12 @@ bool flow_graph_build(struct flow_graph *graph,
         .error = error,
         .root = FLOW_NONE,
     };
-    bool is_done = builder_init(&builder) && flow_read(&builder) &&
+    bool is_done = flow_builder_init(&builder) && flow_read(&builder) &&
                    flow_outline(&builder) && flow_mark_nans(&builder) &&
                    flow_fold(&builder) && flow_finish(&builder) &&
                    (options->has_no_values || flow_fill(&builder));
 
-    builder_release(&builder);
+    flow_builder_release(&builder);
     if (is_done && graph->arena.has_failed) {
         error_set_memory(error);
         is_done = false;

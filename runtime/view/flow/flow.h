@@ -257,4 +257,8 @@ bool flow_graph_near(const struct flow_graph *graph,
                      bool *kept,
                      struct error *error);
 
+/* Of a line with several statements, the site's own; else the line. */
+struct slice
+flow_statement(struct slice line, const struct site_table *table, uint32_t site);
+
 #endif

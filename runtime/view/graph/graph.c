@@ -3,9 +3,10 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
-#include "runtime/view/flow/flow.h"
+#include "runtime/view/flow/build.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 static_assert((int)GRAPH_VALUE == FLOW_EDGE_VALUE &&
                   (int)GRAPH_SAME == FLOW_EDGE_SAME &&
@@ -13,110 +14,266 @@ static_assert((int)GRAPH_VALUE == FLOW_EDGE_VALUE &&
                   (int)GRAPH_ALIAS == FLOW_EDGE_ALIAS &&
                   (int)GRAPH_SHAPE == FLOW_EDGE_FORM,
               "the kinds of edges are numbered alike");
+static_assert((int)GRAPH_SOURCE == FLOW_NODE_SOURCE &&
+                  (int)GRAPH_ARGUMENT == FLOW_NODE_ARGUMENT &&
+                  (int)GRAPH_RESULT == FLOW_NODE_RESULT &&
+                  (int)GRAPH_GUESSED == FLOW_NODE_GUESSED &&
+                  (int)GRAPH_IN_PLACE == FLOW_NODE_IN_PLACE &&
+                  (int)GRAPH_ALIASED == FLOW_NODE_ALIAS &&
+                  (int)GRAPH_PARAMETER == FLOW_NODE_PARAMETER,
+              "the flags of nodes are numbered alike");
+
+#define LIMIT_OF_NAMES (1u << 28)
 
 void graph_init(struct graph *graph)
 {
-    *graph = (struct graph){.events = NULL};
+    *graph = (struct graph){.nodes = NULL};
 }
 
 void graph_release(struct graph *graph)
 {
-    memory_free(graph->events);
-    memory_free(graph->first_edges);
+    memory_free(graph->nodes);
     memory_free(graph->edges);
+    memory_free(graph->calls);
+    if (graph->texts.texts != NULL) {
+        text_table_release(&graph->texts);
+    }
     graph_init(graph);
 }
 
-static bool allocate(struct graph *graph, uint32_t node_count, uint32_t edge_count)
+/* ---- from the builder's arrays ---- */
+
+/* The place of each raw node among the graph's; GRAPH_NONE: what was recorded because it was read,
+ * and nothing was made from it. `places` holds 0 at first. */
+static uint32_t find_places(const struct flow_builder *builder, uint32_t *places)
 {
-    graph->events = memory_allocate(node_count, sizeof *graph->events);
-    graph->first_edges =
-        memory_allocate((size_t)node_count + 1, sizeof *graph->first_edges);
-    graph->edges = memory_allocate(edge_count, sizeof *graph->edges);
-    return graph->events != NULL && graph->first_edges != NULL && graph->edges != NULL;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        places[builder->edges[i].source] = 1;
+        places[builder->edges[i].target] = 1;
+    }
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        bool is_unused =
+            places[i] == 0 && (builder->raws[i].flags & FLOW_NODE_SOURCE) != 0;
+
+        places[i] = is_unused ? GRAPH_NONE : count++;
+    }
+    return count;
 }
 
-static void fill(struct graph *graph, const struct flow_graph *flow)
+static void fill_nodes(struct graph *graph,
+                       const struct flow_builder *builder,
+                       const uint32_t *places)
 {
-    uint32_t edge = 0;
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        const struct flow_raw *raw = &builder->raws[i];
 
-    for (uint32_t i = 0; i < flow->node_count; i++) {
-        graph->events[i] = flow->nodes[i].event;
-        graph->first_edges[i] = edge;
-        for (; edge < flow->edge_count && flow->edges[edge].target == i; edge++) {
-            graph->edges[edge] =
-                (struct graph_edge){.source = flow->edges[edge].source,
-                                    .kind = flow->edges[edge].kind,
-                                    .is_unsure = flow->edges[edge].is_unsure};
+        if (places[i] != GRAPH_NONE) {
+            graph->nodes[places[i]] = (struct graph_node){
+                .event = raw->event,
+                .site = raw->site,
+                .call = raw->call,
+                .name = raw->name,
+                .path = raw->path,
+                .flags = raw->flags,
+                .kind = raw->kind,
+            };
         }
     }
-    assert(edge == flow->edge_count);
-    graph->first_edges[flow->node_count] = edge;
-    graph->node_count = flow->node_count;
-    graph->edge_count = flow->edge_count;
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct graph_edge *a = left;
+    const struct graph_edge *b = right;
+
+    if (a->source != b->source) {
+        return a->source < b->source ? -1 : 1;
+    }
+    return (int)a->kind - (int)b->kind;
+}
+
+/* Counts the edges of each target, so that each finds its place. */
+static void fill_edges(struct graph *graph,
+                       const struct flow_builder *builder,
+                       const uint32_t *places)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        graph->nodes[places[builder->edges[i].target]].first_edge++;
+    }
+    for (uint32_t i = 0; i <= graph->node_count; i++) {
+        first += graph->nodes[i].first_edge;
+        graph->nodes[i].first_edge = first;
+    }
+    for (uint32_t i = builder->edge_count; i-- > 0;) {
+        const struct flow_raw_edge *edge = &builder->edges[i];
+        uint32_t place = --graph->nodes[places[edge->target]].first_edge;
+
+        graph->edges[place] = (struct graph_edge){.source = places[edge->source],
+                                                  .name = edge->name,
+                                                  .kind = (uint32_t)edge->kind,
+                                                  .is_unsure = edge->is_unsure};
+    }
+}
+
+/* Orders the edges of each node by their sources; equal ones become one, and are certain if one of
+ * them is. */
+static void order_edges(struct graph *graph)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint32_t from = graph->nodes[i].first_edge;
+        uint32_t count = graph->nodes[i + 1].first_edge - from;
+
+        if (count > 1) {
+            qsort(&graph->edges[from], count, sizeof *graph->edges, compare_edges);
+        }
+        graph->nodes[i].first_edge = kept;
+        for (uint32_t k = 0; k < count; k++) {
+            struct graph_edge edge = graph->edges[from + k];
+
+            if (k > 0 && compare_edges(&graph->edges[kept - 1], &edge) == 0) {
+                graph->edges[kept - 1].is_unsure &= edge.is_unsure;
+            } else {
+                graph->edges[kept++] = edge;
+            }
+        }
+    }
+    graph->nodes[graph->node_count].first_edge = kept;
+    graph->edge_count = kept;
+}
+
+static void fill_calls(struct graph *graph, const struct flow_builder *builder)
+{
+    for (uint32_t i = 0; i < builder->call_count; i++) {
+        const struct flow_call *call = &builder->calls[i];
+
+        graph->calls[i] = (struct graph_call){
+            .number = call->number,
+            .parent = call->parent,
+            .module = call->module,
+            .function = call->function,
+            .line = call->line,
+            .path = call->path,
+            .class_name = call->class_name,
+        };
+    }
+    graph->call_count = builder->call_count;
+}
+
+/* The texts are the graph's from now on. */
+static bool fill(struct graph *graph, struct flow_builder *builder)
+{
+    uint32_t *places =
+        memory_allocate_zeroed((size_t)builder->raw_count + 1, sizeof *places);
+    bool is_done = false;
+
+    if (places != NULL && builder->texts.count <= LIMIT_OF_NAMES) {
+        graph->node_count = find_places(builder, places);
+        graph->edge_count = builder->edge_count;
+        graph->nodes =
+            memory_allocate((size_t)graph->node_count + 1, sizeof *graph->nodes);
+        graph->edges =
+            memory_allocate((size_t)graph->edge_count + 1, sizeof *graph->edges);
+        graph->calls =
+            memory_allocate((size_t)builder->call_count + 1, sizeof *graph->calls);
+        is_done = graph->nodes != NULL && graph->edges != NULL && graph->calls != NULL;
+    }
+    if (is_done) {
+        graph->nodes[graph->node_count] = (struct graph_node){.event = UINT64_MAX};
+        fill_nodes(graph, builder, places);
+        fill_edges(graph, builder, places);
+        order_edges(graph);
+        fill_calls(graph, builder);
+        graph->texts = builder->texts;
+        builder->texts = (struct text_table){.texts = NULL};
+    }
+    memory_free(places);
+    return is_done;
 }
 
 bool graph_build(struct graph *graph,
                  struct log_reader *reader,
                  struct source_lines *sources,
-                 const struct graph_options *options,
+                 const struct graph_build_options *options,
                  struct error *error)
 {
     struct flow_options flow_options = {
         .fold = FLOW_FOLD_NONE,
         .has_scalars = true,
-        .has_no_values = true,
         .progress = options->progress,
         .progress_context = options->progress_context,
     };
-    struct flow_graph flow;
+    struct flow_graph unused; /* what is left out is counted there */
+    struct flow_builder builder = {
+        .reader = reader,
+        .lines = sources,
+        .options = &flow_options,
+        .graph = &unused,
+        .error = error,
+        .root = FLOW_NONE,
+    };
     bool is_done;
 
-    flow_graph_init(&flow);
-    is_done = flow_graph_build(&flow, reader, sources, &flow_options, error);
-    if (is_done && !allocate(graph, flow.node_count, flow.edge_count)) {
+    flow_graph_init(&unused);
+    is_done = flow_builder_init(&builder) && flow_read(&builder);
+    if (is_done && !fill(graph, &builder)) {
         is_done = error_set_memory(error);
     }
-    if (is_done) {
-        fill(graph, &flow);
-    } else {
+    flow_builder_release(&builder);
+    flow_graph_release(&unused);
+    if (!is_done) {
         graph_release(graph);
     }
-    flow_graph_release(&flow);
     return is_done;
 }
 
-static bool is_before(const void *events, size_t place, uint64_t event)
+/* ---- lookups ---- */
+
+static bool is_before(const void *nodes, size_t place, uint64_t event)
 {
-    return ((const uint64_t *)events)[place] < event;
+    return ((const struct graph_node *)nodes)[place].event < event;
 }
 
 uint32_t graph_find(const struct graph *graph, uint64_t event)
 {
-    size_t place = sorted_place(graph->events, graph->node_count, is_before, event);
+    size_t place = sorted_place(graph->nodes, graph->node_count, is_before, event);
 
-    return place < graph->node_count && graph->events[place] == event ? (uint32_t)place
-                                                                      : GRAPH_NONE;
+    return place < graph->node_count && graph->nodes[place].event == event
+               ? (uint32_t)place
+               : GRAPH_NONE;
+}
+
+struct slice graph_text(const struct graph *graph, uint32_t number)
+{
+    assert(number < graph->texts.count);
+    return graph->texts.texts[number];
 }
 
 struct graph_sources graph_sources_of(const struct graph *graph, uint64_t event)
 {
     uint32_t node = graph_find(graph, event);
 
-    return node == GRAPH_NONE ? (struct graph_sources){.graph = graph}
-                              : (struct graph_sources){graph, graph->first_edges[node],
-                                                       graph->first_edges[node + 1]};
+    return node == GRAPH_NONE
+               ? (struct graph_sources){.graph = graph}
+               : (struct graph_sources){graph, graph->nodes[node].first_edge,
+                                        graph->nodes[node + 1].first_edge};
 }
 
 bool graph_sources_next(struct graph_sources *sources, struct graph_source *source)
 {
-    const struct graph_edge *edge = &sources->graph->edges[sources->edge];
+    const struct graph *graph = sources->graph;
+    const struct graph_edge *edge;
 
     if (sources->edge == sources->end) {
         return false;
     }
-    sources->edge++;
-    *source = (struct graph_source){.event = sources->graph->events[edge->source],
+    edge = &graph->edges[sources->edge++];
+    *source = (struct graph_source){.event = graph->nodes[edge->source].event,
                                     .kind = (enum graph_kind)edge->kind,
                                     .is_certain = !edge->is_unsure};
     return true;

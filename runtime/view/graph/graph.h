@@ -13,11 +13,12 @@
  *
  * A node is an event whose value is an array or a number, text or the like; nodes are in the order
  * of their events, and edges in the order of their targets, then of their sources. The graph holds
- * no names, figures or lines: they are read from the trace by the event's number. */
+ * no figures and no lines: they are read from the trace by the event's number. */
 #ifndef MONITORCH_VIEW_GRAPH_GRAPH_H
 #define MONITORCH_VIEW_GRAPH_GRAPH_H
 
 #include "runtime/base/error.h"
+#include "runtime/base/text_table.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/walk/source_lines.h"
 
@@ -35,24 +36,60 @@ enum graph_kind {
     GRAPH_SHAPE, /* its shape, dtype, device or length alone was read */
 };
 
-struct graph_options {
+/* The same bits as enum flow_node_flag has. */
+enum graph_flag {
+    GRAPH_SOURCE = 1,     /* was there before, and is recorded because it was read */
+    GRAPH_ARGUMENT = 2,   /* a parameter at a function's entry */
+    GRAPH_RESULT = 4,     /* a returned value */
+    GRAPH_GUESSED = 8,    /* an argument that monitorch.run made up */
+    GRAPH_IN_PLACE = 16,  /* the same memory as before, written to */
+    GRAPH_ALIASED = 32,   /* written to through another name of its memory */
+    GRAPH_PARAMETER = 64, /* a torch.nn.Parameter */
+};
+
+struct graph_build_options {
     /* Called now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;
 };
 
+struct graph_node {
+    uint64_t event;
+    uint32_t site;       /* of the trace */
+    uint32_t call;       /* in graph.calls */
+    uint32_t name;       /* texts: the name, "return" for a result … */
+    uint32_t path;       /* … and the place in it: `[0]`, `['mask']`; "" */
+    uint32_t first_edge; /* the edges to it, up to the next node's first one */
+    uint16_t flags;      /* enum graph_flag, combined */
+    uint8_t kind;        /* enum value_kind */
+};
+
 struct graph_edge {
-    uint32_t source;        /* a node */
-    uint32_t kind : 3;      /* enum graph_kind */
+    uint32_t source;    /* a node */
+    uint32_t name : 28; /* text: how the target's statement spells it; 0: not known */
+    uint32_t kind : 3;  /* enum graph_kind */
     uint32_t is_unsure : 1; /* elements of the source need not be in the target */
 };
 
+/* A parent stands before its calls. */
+struct graph_call {
+    uint32_t number; /* in the trace */
+    uint32_t parent; /* in graph.calls, or GRAPH_NONE */
+    uint32_t module;
+    uint32_t function;   /* in the module's table; 0: the module itself */
+    uint32_t line;       /* in the parent; 0: not known */
+    uint32_t path;       /* text: of the nn.Module; "" */
+    uint32_t class_name; /* text */
+};
+
 struct graph {
-    uint64_t *events;         /* owned: by node, ascending */
-    uint32_t *first_edges;    /* owned: by node, and one more */
-    struct graph_edge *edges; /* owned: those to one node side by side */
+    struct graph_node *nodes; /* owned; one more behind the last, for its edges' end */
+    struct graph_edge *edges; /* owned */
+    struct graph_call *calls; /* owned */
+    struct text_table texts;  /* owned */
     uint32_t node_count;
     uint32_t edge_count;
+    uint32_t call_count;
 };
 
 void graph_init(struct graph *graph);
@@ -63,11 +100,13 @@ void graph_release(struct graph *graph);
 bool graph_build(struct graph *graph,
                  struct log_reader *reader,
                  struct source_lines *sources,
-                 const struct graph_options *options,
+                 const struct graph_build_options *options,
                  struct error *error);
 
 /* The node of an event; GRAPH_NONE: the event is no node. */
 uint32_t graph_find(const struct graph *graph, uint64_t event);
+
+struct slice graph_text(const struct graph *graph, uint32_t number);
 
 /* An event that a value was made from. */
 struct graph_source {

@@ -337,7 +337,7 @@ static void add_columns(const struct data *data, struct buffer *text)
 /* The place of each node's event among those that are written; NUMBER_MAP_NONE: it is not. */
 static void find_places(const struct data *data, uint32_t *places)
 {
-    const struct flow_graph *graph = data->page->graph;
+    const struct graph *graph = data->page->graph;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -352,11 +352,24 @@ static void find_places(const struct data *data, uint32_t *places)
 
 #define EDGE_UNSURE 8
 
+static void add_edge(struct buffer *column,
+                     uint32_t ahead,
+                     uint32_t back,
+                     const struct graph_edge *edge)
+{
+    buffer_add_number(column, ahead);
+    buffer_add_byte(column, ',');
+    buffer_add_number(column, back);
+    buffer_add_byte(column, ',');
+    buffer_add_number(column, edge->kind + (edge->is_unsure ? EDGE_UNSURE : 0u));
+    buffer_add_byte(column, ',');
+}
+
 /* Three numbers each: how far the target is behind the one before, how far the source is before the
  * target, and the kind, with EDGE_UNSURE where that is so. Edges are in the order of their targets. */
 static bool add_edges(struct data *data, struct buffer *text)
 {
-    const struct flow_graph *graph = data->page->graph;
+    const struct graph *graph = data->page->graph;
     struct buffer column = BUFFER_INIT;
     uint32_t *places;
     uint32_t last = 0;
@@ -370,21 +383,17 @@ static bool add_edges(struct data *data, struct buffer *text)
         return out_of_memory(data);
     }
     find_places(data, places);
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        const struct flow_edge *edge = &graph->edges[i];
-        uint32_t target = places[edge->target];
-        uint32_t source = places[edge->source];
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        for (uint32_t k = graph->nodes[i].first_edge;
+             k < graph->nodes[i + 1].first_edge && places[i] != NUMBER_MAP_NONE; k++) {
+            const struct graph_edge *edge = &graph->edges[k];
+            uint32_t source = places[edge->source];
 
-        if (target != NUMBER_MAP_NONE && source != NUMBER_MAP_NONE && source < target) {
-            assert(target >= last);
-            buffer_add_number(&column, target - last);
-            buffer_add_byte(&column, ',');
-            buffer_add_number(&column, target - source);
-            buffer_add_byte(&column, ',');
-            buffer_add_number(&column, (unsigned)edge->kind +
-                                           (edge->is_unsure ? EDGE_UNSURE : 0));
-            buffer_add_byte(&column, ',');
-            last = target;
+            if (source != NUMBER_MAP_NONE && source < places[i]) {
+                assert(places[i] >= last);
+                add_edge(&column, places[i] - last, places[i] - source, edge);
+                last = places[i];
+            }
         }
     }
     add_column(text, SLICE("edges"), &column);

@@ -14,6 +14,7 @@
 #include "runtime/base/slice.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/flow/flow.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/walk/source_lines.h"
 
 #include <stdbool.h>
@@ -65,8 +66,7 @@ struct page {
     struct log_reader
         *reader; /* of the trace that is shown: the second, where there are two */
     struct source_lines *sources;
-    const struct flow_graph
-        *graph; /* each event a node of its own; may be NULL: no edges */
+    const struct graph *graph; /* may be NULL: no edges */
     enum page_state state;
     struct slice title;            /* the verdict in one line */
     struct slice text;             /* the lines under it */

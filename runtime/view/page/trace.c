@@ -15,7 +15,7 @@
 struct trace_page {
     const struct page_trace_options *options; /* borrowed */
     struct why why;                           /* owned */
-    struct flow_graph graph;                  /* owned: where `why` made none */
+    struct graph graph;                       /* owned: where `why` made none */
     struct buffer title, text, pictures[2];   /* owned */
     struct page_row rows[CHAIN_MAX];
     struct page_list chain;
@@ -117,7 +117,7 @@ static bool ask_why(struct trace_page *trace)
 
 static struct page_row *add_row(struct trace_page *trace, uint32_t node)
 {
-    const struct flow_node *one = &trace->why.graph.nodes[node];
+    const struct why_value *one = why_value(&trace->why, node);
     struct page_row *row = &trace->rows[trace->chain.count++];
 
     *row = (struct page_row){
@@ -200,10 +200,7 @@ static bool draw_trace(struct trace_page *trace)
 static bool find_graph(struct trace_page *trace)
 {
     struct why *why = &trace->why;
-    struct flow_options flow = {
-        .fold = FLOW_FOLD_NONE,
-        .has_scalars = true,
-        .has_no_values = true,
+    struct graph_build_options options = {
         .progress = trace->options->ask.progress,
         .progress_context = trace->options->ask.progress_context,
     };
@@ -217,8 +214,8 @@ static bool find_graph(struct trace_page *trace)
     }
     log_reader_rewind(why->reader);
     trace->page.graph = &trace->graph;
-    return flow_graph_build(&trace->graph, why->reader, &why->sources, &flow,
-                            trace->error);
+    return graph_build(&trace->graph, why->reader, &why->sources, &options,
+                       trace->error);
 }
 
 /* ---- all of it ---- */
@@ -292,7 +289,7 @@ bool page_trace_add(const struct page_trace_options *options,
     bool is_done;
 
     why_init(&trace.why);
-    flow_graph_init(&trace.graph);
+    graph_init(&trace.graph);
     is_done = ask_why(&trace);
     if (is_done) {
         find_chain(&trace);
@@ -309,7 +306,7 @@ bool page_trace_add(const struct page_trace_options *options,
     buffer_release(&trace.text);
     buffer_release(&trace.pictures[0]);
     buffer_release(&trace.pictures[1]);
-    flow_graph_release(&trace.graph);
+    graph_release(&trace.graph);
     why_release(&trace.why);
     return is_done;
 }

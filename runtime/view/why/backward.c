@@ -13,14 +13,14 @@ static uint32_t find_target(const struct why *why, const struct backward *backwa
 {
     for (uint32_t i = 0; i < backward->origin_count; i++) {
         if (!backward->origins[i].is_start) {
-            uint32_t node = flow_graph_find(&why->graph, backward->origins[i].event);
+            uint32_t node = graph_find(&why->graph, backward->origins[i].event);
 
             if (node != FLOW_NONE) {
                 return node;
             }
         }
     }
-    return flow_graph_find(&why->graph, backward->bad_event);
+    return graph_find(&why->graph, backward->bad_event);
 }
 
 void why_choose_backward(struct why *why)
@@ -53,7 +53,7 @@ static bool is_of_step(const struct why *why, const struct why_producer *produce
     unsigned flags = why->graph.nodes[producer->node].flags;
 
     return (producer->how == WHY_CAME_IN || producer->how == WHY_SEEN) &&
-           ((flags & FLOW_NODE_PARAMETER) != 0 || why->facts[producer->node].is_read);
+           ((flags & GRAPH_PARAMETER) != 0 || why->facts[producer->node].is_read);
 }
 
 static uint32_t find_behind(const struct why *why)
@@ -159,9 +159,8 @@ static void add_lines(struct why *why, const struct backward *backward)
          i < backward->origin_count && why->producer_count < WHY_PRODUCERS_MAX; i++) {
         const struct gradient_origin *origin = &backward->origins[i];
         struct why_producer *producer = &why->producers[why->producer_count];
-        uint32_t node = origin->is_start
-                            ? flow_graph_find(&why->graph, backward->bad_event)
-                            : flow_graph_find(&why->graph, origin->event);
+        uint32_t node = origin->is_start ? graph_find(&why->graph, backward->bad_event)
+                                         : graph_find(&why->graph, origin->event);
 
         *producer = (struct why_producer){
             .node = node,
@@ -229,7 +228,7 @@ static bool hands_on(struct slice functions)
 /* The functions cannot have made it: a hook of the program's did, on the value itself. */
 static void judge_hook(struct why *why, struct why_producer *producer)
 {
-    uint32_t node = flow_graph_find(&why->graph, why->bad.event);
+    uint32_t node = graph_find(&why->graph, why->bad.event);
     struct buffer text = BUFFER_INIT;
 
     buffer_add(&text, SLICE("`"));
@@ -272,7 +271,7 @@ static void judge(struct why *why, struct why_producer *producer)
     struct why_answer answer;
 
     if (!producer->given.is_known) {
-        backward.given.name = why->graph.nodes[producer->node].name;
+        backward.given.name = why_value(why, producer->node)->name;
     }
     why_fill_inputs(why, producer, inputs);
     question.object_count =
@@ -293,7 +292,7 @@ static void add_unknown(struct why *why, const struct backward *backward)
 {
     struct why_producer *producer = &why->producers[0];
     struct buffer text = BUFFER_INIT;
-    uint32_t node = flow_graph_find(&why->graph, backward->bad_event);
+    uint32_t node = graph_find(&why->graph, backward->bad_event);
 
     *producer = (struct why_producer){
         .node = node == FLOW_NONE ? why->target : node,

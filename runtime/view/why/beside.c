@@ -12,7 +12,7 @@ enum likeness {
 
 /* The value that came in. */
 struct wanted {
-    const struct flow_node *node;
+    const struct why_value *node;
     bool has_hash;
     uint64_t hash;
 };
@@ -32,7 +32,7 @@ static void read_hash(struct why *why, uint64_t number, struct wanted *wanted)
 }
 
 /* Whether the shape is the value's, or that of one item of a batch. */
-static bool is_part(const struct log_shape *shape, const struct flow_node *node)
+static bool is_part(const struct log_shape *shape, const struct why_value *node)
 {
     uint32_t ahead = node->dimension_count - shape->dimension_count;
 
@@ -47,7 +47,7 @@ static bool is_part(const struct log_shape *shape, const struct flow_node *node)
     return true;
 }
 
-static bool is_within(const struct log_event_view *event, const struct flow_node *node)
+static bool is_within(const struct log_event_view *event, const struct why_value *node)
 {
     const struct statistics *a = &event->statistics;
     const struct statistics *b = &node->statistics;
@@ -191,10 +191,10 @@ void why_find_beside(struct why *why,
     struct wanted wanted;
 
     if (node == FLOW_NONE || why->graph.nodes[node].kind != VALUE_TENSOR ||
-        !why->graph.nodes[node].has_statistics) {
+        !why_value(why, node)->has_statistics) {
         return;
     }
-    wanted = (struct wanted){.node = &why->graph.nodes[node]};
+    wanted = (struct wanted){.node = why_value(why, node)};
     read_hash(why, wanted.node->event, &wanted);
     for (size_t i = 0; i < count; i++) {
         consider(why, paths[i], &wanted, &best, beside);

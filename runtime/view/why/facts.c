@@ -8,6 +8,7 @@
 #include "runtime/view/walk/open_calls.h"
 #include "runtime/view/words/value_text.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Objects of torch.nn's classes, by the names that a trace has for them: which one a statement calls,
@@ -127,21 +128,21 @@ static const struct site_read *find_read(const struct site *site, struct slice n
 /* Whether the name stands for the noted object where the statement reads it. */
 static bool is_read(const struct why *why,
                     const struct why_noted_object *noted,
-                    const struct why_fact *fact)
+                    const struct why_value *value)
 {
     const struct site_read *read =
-        find_read(site_of(why, fact->module, fact->site), noted->name);
+        find_read(site_of(why, value->module, value->site), noted->name);
 
     if (read == NULL) {
         return false;
     }
-    if (noted->call == fact->call && noted->module == fact->module) {
+    if (noted->call == value->call && noted->module == value->module) {
         return true;
     }
     if (slice_starts(noted->name, SLICE("self."))) {
-        return noted->owner != 0 && noted->owner == owner_of(why, fact->call);
+        return noted->owner != 0 && noted->owner == owner_of(why, value->call);
     }
-    return read->scope == SITE_SCOPE_GLOBAL && noted->module == fact->module &&
+    return read->scope == SITE_SCOPE_GLOBAL && noted->module == value->module &&
            site_of(why, noted->module, noted->site)->function == 0;
 }
 
@@ -186,8 +187,8 @@ uint32_t why_find_objects(struct why *why,
                           struct slice statement,
                           struct why_object *objects)
 {
-    const struct why_fact *fact = &why->facts[node];
-    uint64_t event = why->graph.nodes[node].event;
+    const struct why_value *value = why_value(why, node);
+    uint64_t event = value->event;
     uint32_t count = 0;
 
     for (uint32_t i = why->object_count; i-- > 0 && count < WHY_OBJECTS_MAX;) {
@@ -195,7 +196,7 @@ uint32_t why_find_objects(struct why *why,
 
         if (noted->event < event &&
             slice_find(statement, noted->name, 0) < statement.size &&
-            !has_name(objects, count, noted->name) && is_read(why, noted, fact)) {
+            !has_name(objects, count, noted->name) && is_read(why, noted, value)) {
             objects[count++] =
                 (struct why_object){noted->name, noted->class_name, find_maker(why, i)};
         }
@@ -237,32 +238,219 @@ static unsigned holds(const struct log_event_view *event)
     }
 }
 
-static void fill(struct why_fact *fact,
-                 const struct log_event_view *event,
-                 const struct open_call *call)
+/* ---- one event ---- */
+
+/* Reads the event; false where it cannot be read. */
+static bool read_event(struct why *why, uint64_t event, struct log_item *item)
 {
-    *fact = (struct why_fact){
-        .origin = event->kind == VALUE_TENSOR ? event->tensor.origin : 0,
-        .data = event->kind == VALUE_TENSOR ? event->tensor.data : 0,
-        .visit = event->visit,
-        .call = event->call,
-        .site = event->site_number - event->module->first_site,
-        .module = event->module_number,
-        .holds = (uint8_t)holds(event),
-        .is_read = (event->flags & LOG_EVENT_READ) != 0,
-    };
-    if (event->kind == VALUE_FLOAT) {
-        fact->number = event->real;
-        fact->is_number = true;
-    } else if (event->kind == VALUE_INT || event->kind == VALUE_BOOL) {
-        fact->number = (double)event->integer;
-        fact->is_number = true;
+    struct error ignored = ERROR_INIT;
+
+    if (why->lookup == NULL) {
+        why->lookup = log_reader_new(why->path, &ignored);
     }
-    if (event->site->kind == SITE_ENTER && call->parent != NULL) {
-        fact->from_module = call->parent->module_number;
-        fact->from_line = call->line;
+    if (why->lookup == NULL) {
+        return false;
+    }
+    log_reader_go_to_event(why->lookup, event);
+    while (log_reader_next(why->lookup, item)) {
+        if (item->kind == LOG_EVENT) {
+            return item->event.number == event;
+        }
+    }
+    return false;
+}
+
+static struct slice keep_text(struct why *why, struct slice text)
+{
+    struct slice kept = text.size == 0 ? SLICE("") : arena_copy(&why->arena, text);
+
+    return kept.bytes == NULL ? SLICE("") : kept;
+}
+
+/* `out[0]['logits']` */
+static struct slice name_of(struct why *why, const struct graph_node *node)
+{
+    struct slice name = graph_text(&why->graph, node->name);
+    struct slice path = graph_text(&why->graph, node->path);
+    struct buffer whole = BUFFER_INIT;
+    struct slice kept;
+
+    if (path.size == 0) {
+        return name;
+    }
+    buffer_add(&whole, name);
+    buffer_add(&whole, path);
+    why->arena.has_failed |= whole.has_failed;
+    kept = keep_text(why, buffer_slice(&whole));
+    buffer_release(&whole);
+    return kept;
+}
+
+static void
+set_array(struct why *why, struct why_value *value, const struct log_event_view *event)
+{
+    const struct log_shape *shape = event->shape;
+    uint32_t count = shape->dimension_count;
+    int64_t *sizes = arena_allocate(&why->arena, count, sizeof *sizes);
+
+    value->origin = event->tensor.origin;
+    value->data = event->tensor.data;
+    value->alias_site = event->tensor.alias_site;
+    value->dtype = shape->dtype;
+    value->dtype_text = keep_text(why, shape->dtype_text);
+    value->note = keep_text(why, shape->note);
+    value->has_statistics = event->has_statistics;
+    if (event->has_statistics) {
+        value->statistics = event->statistics;
+    }
+    if (sizes != NULL && count > 0) {
+        memcpy(sizes, shape->shape, count * sizeof *sizes);
+    }
+    value->shape = sizes;
+    value->dimension_count = sizes == NULL ? 0 : count;
+}
+
+static void
+set_other(struct why *why, struct why_value *value, const struct log_event_view *event)
+{
+    struct buffer text = BUFFER_INIT;
+
+    value_text_add(&text, event, false);
+    why->arena.has_failed |= text.has_failed;
+    value->text = keep_text(why, buffer_slice(&text));
+    buffer_release(&text);
+    if (event->kind == VALUE_FLOAT) {
+        value->number = event->real;
+        value->is_number = true;
+    } else if (event->kind == VALUE_INT || event->kind == VALUE_BOOL) {
+        value->number = (double)event->integer;
+        value->is_number = true;
     }
 }
+
+/* What the graph has of the node, and the sources of its module. */
+static void set_place(struct why *why,
+                      struct why_value *value,
+                      const struct graph_node *node,
+                      const struct log_event_view *event)
+{
+    const struct graph_call *call = &why->graph.calls[node->call];
+    const struct site_table *called =
+        &log_reader_module(why->reader, call->module)->table;
+    const struct site_table *table;
+
+    value->module = event->module_number;
+    table = &log_reader_module(why->reader, value->module)->table;
+    value->site = event->site_number - event->module->first_site;
+    assert(value->site < table->site_count);
+    assert(call->function < called->function_count);
+    value->file = table->path;
+    value->line = event->site->line;
+    value->function = called->functions[call->function].name;
+    value->code = keep_text(
+        why, flow_statement(source_lines_get(&why->sources, value->module, value->line),
+                            table, value->site));
+    if (event->site->kind == SITE_ENTER && call->parent != GRAPH_NONE) {
+        value->from_module = why->graph.calls[call->parent].module;
+        value->from_line = call->line;
+    }
+}
+
+static void set_value(struct why *why, struct why_value *value, uint32_t index)
+{
+    const struct graph_node *node = &why->graph.nodes[index];
+    struct log_item item;
+
+    *value = (struct why_value){
+        .event = node->event,
+        .flags = node->flags,
+        .name = name_of(why, node),
+        .kind = (enum value_kind)node->kind,
+        .alias_site = UINT32_MAX,
+    };
+    if (!read_event(why, node->event, &item) || item.event.kind != value->kind) {
+        why->arena.has_failed = true;
+        return;
+    }
+    value->visit = item.event.visit;
+    value->call = item.event.call;
+    set_place(why, value, node, &item.event);
+    if (value->kind == VALUE_TENSOR) {
+        set_array(why, value, &item.event);
+    } else {
+        set_other(why, value, &item.event);
+    }
+}
+
+/* The place of a new value; NULL: out of memory. */
+static struct why_value *add_value(struct why *why, uint32_t node)
+{
+    void *items = why->values;
+    struct why_value *value = arena_allocate(&why->arena, 1, sizeof *value);
+
+    if (value == NULL ||
+        !memory_grow(&items, &why->value_capacity, (size_t)why->value_place_count + 1,
+                     sizeof(struct why_value *))) {
+        return NULL;
+    }
+    why->values = items;
+    if (!number_map_put(&why->value_places, node, why->value_place_count)) {
+        return NULL;
+    }
+    why->values[why->value_place_count++] = value;
+    return value;
+}
+
+/* What is read is kept: to the asker nothing changes. */
+static struct why_value *value_of(struct why *why, uint32_t node)
+{
+    uint32_t place = number_map_get(&why->value_places, node);
+    struct why_value *value;
+
+    assert(node < why->graph.node_count);
+    if (place != NUMBER_MAP_NONE) {
+        return why->values[place];
+    }
+    value = add_value(why, node);
+    if (value != NULL) {
+        set_value(why, value, node);
+    }
+    return value;
+}
+
+const struct why_value *why_value(const struct why *why, uint32_t node)
+{
+    static const struct why_value nothing = {.line = 0};
+    struct why *keeper = (struct why *)(uintptr_t)why;
+    const struct why_value *value = value_of(keeper, node);
+
+    keeper->arena.has_failed |= value == NULL;
+    return value == NULL ? &nothing : value;
+}
+
+struct slice why_writer(struct why *why, uint32_t node)
+{
+    uint32_t site = why_value(why, node)->alias_site;
+    struct buffer text = BUFFER_INIT;
+    struct slice kept = SLICE("");
+
+    for (uint32_t i = why->graph.node_count; i-- > 0 && site != UINT32_MAX;) {
+        if (why->graph.nodes[i].site == site) {
+            buffer_add(&text, slice_last_part(why_value(why, i)->file, '/'));
+            buffer_add_byte(&text, ':');
+            buffer_add_number(&text, why_value(why, i)->line);
+            buffer_add(&text, SLICE(" by "));
+            buffer_add(&text, graph_text(&why->graph, why->graph.nodes[i].name));
+            break;
+        }
+    }
+    why->arena.has_failed |= text.has_failed;
+    kept = keep_text(why, buffer_slice(&text));
+    buffer_release(&text);
+    return kept;
+}
+
+/* ---- all events ---- */
 
 /* The reading of the stream beside the graph's nodes, which are in its order. */
 struct walk {
@@ -299,7 +487,7 @@ static struct open_call *follow(struct walk *walk, const struct log_item *item)
 /* The node of an event; FLOW_NONE: it has none. */
 static uint32_t node_of(struct walk *walk, uint64_t event)
 {
-    const struct flow_graph *graph = &walk->why->graph;
+    const struct graph *graph = &walk->why->graph;
 
     while (walk->node < graph->node_count && graph->nodes[walk->node].event < event) {
         walk->node++;
@@ -382,12 +570,11 @@ bool why_read_facts(struct why *why, struct error *error)
     struct walk walk = {.why = why};
     struct log_item item;
 
-    why->facts = arena_allocate(&why->arena, (size_t)why->graph.node_count + 1,
-                                sizeof *why->facts);
+    why->facts =
+        memory_allocate_zeroed((size_t)why->graph.node_count + 1, sizeof *why->facts);
     if (why->facts == NULL) {
         return why_out_of_memory(error);
     }
-    memset(why->facts, 0, why->graph.node_count * sizeof *why->facts);
     open_calls_init(&walk.calls);
     number_map_init(&walk.step_sites);
     log_reader_rewind(why->reader);
@@ -400,7 +587,8 @@ bool why_read_facts(struct why *why, struct error *error)
         }
         node = node_of(&walk, item.event.number);
         if (node != FLOW_NONE) {
-            fill(&why->facts[node], &item.event, call);
+            why->facts[node].holds = (uint8_t)holds(&item.event);
+            why->facts[node].is_read = (item.event.flags & LOG_EVENT_READ) != 0;
         }
         note_step(&walk, &item.event);
         walk.has_failed |= !why_note_object(why, &item.event);
@@ -408,6 +596,59 @@ bool why_read_facts(struct why *why, struct error *error)
     number_map_release(&walk.step_sites);
     open_calls_release(&walk.calls);
     return !walk.has_failed || why_out_of_memory(error);
+}
+
+/* ---- figures of infinities ---- */
+
+static bool add_figures(struct why *why, uint32_t node, const struct statistics *found)
+{
+    void *items = why->figures;
+
+    if (!memory_grow(&items, &why->figures_capacity, (size_t)why->figures_count + 1,
+                     sizeof *why->figures)) {
+        return false;
+    }
+    why->figures = items;
+    why->figures[why->figures_count++] = (struct why_figures){
+        node, found->count, found->posinf_count + found->neginf_count};
+    return true;
+}
+
+bool why_read_figures(struct why *why, struct error *error)
+{
+    struct walk walk = {.why = why};
+    struct log_item item;
+
+    why->figures_count = 0;
+    log_reader_rewind(why->reader);
+    while (log_reader_next(why->reader, &item)) {
+        uint32_t node;
+
+        if (item.kind != LOG_EVENT || !item.event.has_statistics) {
+            continue;
+        }
+        node = node_of(&walk, item.event.number);
+        if (node != FLOW_NONE && why->facts[node].is_counted &&
+            !add_figures(why, node, &item.event.statistics)) {
+            return why_out_of_memory(error);
+        }
+    }
+    return true;
+}
+
+static bool is_figure_before(const void *figures, size_t place, uint64_t node)
+{
+    return ((const struct why_figures *)figures)[place].node < node;
+}
+
+const struct why_figures *why_figures_of(const struct why *why, uint32_t node)
+{
+    size_t place =
+        sorted_place(why->figures, why->figures_count, is_figure_before, node);
+
+    return place < why->figures_count && why->figures[place].node == node
+               ? &why->figures[place]
+               : NULL;
 }
 
 /* ---- in words ---- */
@@ -445,15 +686,21 @@ static void report(struct why *why,
                    struct open_call *call,
                    struct buffer *text)
 {
+    struct why_value *value = value_of(why, node);
+
     value_text_add(text, event, why->ask.has_color);
-    why->values[node] = keep(why, text);
+    if (value == NULL) {
+        why->arena.has_failed = true;
+        return;
+    }
+    value->words = keep(why, text);
     for (uint32_t i = 0; i < why->producer_count; i++) {
         struct open_call *around = call;
 
         if (why->producers[i].node != node) {
             continue;
         }
-        if (event->site->kind == SITE_ENTER && why->facts[node].from_line != 0 &&
+        if (event->site->kind == SITE_ENTER && why_value(why, node)->from_line != 0 &&
             why->producers[i].how == WHY_MADE) {
             around = call->parent; /* it was made on the caller's line */
         }
@@ -470,13 +717,10 @@ bool why_read_texts(struct why *why, struct error *error)
     struct buffer text = BUFFER_INIT;
     struct log_item item;
 
-    why->values = arena_allocate(&why->arena, (size_t)why->graph.node_count + 1,
-                                 sizeof *why->values);
     why->calls = arena_allocate(&why->arena, WHY_PRODUCERS_MAX, sizeof *why->calls);
-    if (why->values == NULL || why->calls == NULL) {
+    if (why->calls == NULL) {
         return why_out_of_memory(error);
     }
-    memset(why->values, 0, why->graph.node_count * sizeof *why->values);
     for (uint32_t i = 0; i < WHY_PRODUCERS_MAX; i++) {
         why->calls[i] = SLICE("");
     }

@@ -14,12 +14,12 @@ static struct slice bare_name(struct slice name)
 }
 
 /* How the statement spells what it read: by the edge, or as the value was recorded. */
-static struct slice spelled(const struct why *why, const struct flow_edge *edge)
+static struct slice spelled(const struct why *why, const struct graph_edge *edge)
 {
-    const struct flow_node *node = &why->graph.nodes[edge->source];
-    struct slice name = why->graph.names[edge->name];
+    const struct why_value *node = why_value(why, edge->source);
+    struct slice name = graph_text(&why->graph, edge->name);
 
-    if ((node->flags & FLOW_NODE_RESULT) != 0 && name.size == 0) {
+    if ((node->flags & GRAPH_RESULT) != 0 && name.size == 0) {
         size_t size = strlen("return");
 
         return slice_part(node->name, node->name.size < size ? 0 : size,
@@ -35,24 +35,24 @@ static struct slice spelled(const struct why *why, const struct flow_edge *edge)
 
 static bool is_result(const struct why *why, uint32_t node)
 {
-    return (why->graph.nodes[node].flags & FLOW_NODE_RESULT) != 0;
+    return (why->graph.nodes[node].flags & GRAPH_RESULT) != 0;
 }
 
 /* Whether both are the same elements in memory, told at two times. */
 static bool is_same_memory(const struct why *why, uint32_t a, uint32_t b)
 {
-    const struct flow_node *left = &why->graph.nodes[a];
-    const struct flow_node *right = &why->graph.nodes[b];
+    const struct why_value *left = why_value(why, a);
+    const struct why_value *right = why_value(why, b);
 
-    return why->facts[a].data != 0 && why->facts[a].data == why->facts[b].data &&
-           left->has_statistics && right->has_statistics &&
-           left->statistics.count == right->statistics.count;
+    return why_value(why, a)->data != 0 &&
+           why_value(why, a)->data == why_value(why, b)->data && left->has_statistics &&
+           right->has_statistics && left->statistics.count == right->statistics.count;
 }
 
 /* Adds a source, unless it is there under that name; of one memory the newest value counts. */
 static void add_input(const struct why *why,
                       struct why_producer *producer,
-                      const struct flow_edge *edge)
+                      const struct graph_edge *edge)
 {
     struct slice name = spelled(why, edge);
 
@@ -62,7 +62,7 @@ static void add_input(const struct why *why,
                      !is_result(why, producer->inputs[i]);
 
         if (is_it && (is_same_memory(why, producer->inputs[i], edge->source) ||
-                      edge->kind == FLOW_EDGE_WRITE)) {
+                      edge->kind == GRAPH_WRITE)) {
             producer->inputs[i] =
                 edge->source > producer->inputs[i] ? edge->source : producer->inputs[i];
             return;
@@ -80,13 +80,13 @@ find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
 {
     bool is_same = true;
 
-    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
-        const struct flow_edge *edge = &why->graph.edges[i];
+    for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
+        const struct graph_edge *edge = &why->graph.edges[i];
 
-        if (edge->kind == FLOW_EDGE_FORM) {
+        if (edge->kind == GRAPH_SHAPE) {
             continue;
         }
-        is_same = is_same && edge->kind == FLOW_EDGE_SAME;
+        is_same = is_same && edge->kind == GRAPH_SAME;
         producer->input_total++;
         add_input(why, producer, edge);
     }
@@ -96,16 +96,16 @@ find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
 /* The node that held the same object before; FLOW_NONE. */
 static uint32_t find_origin(const struct why *why, uint32_t node)
 {
-    uint64_t origin = why->facts[node].origin; /* from 1 */
+    uint64_t origin = why_value(why, node)->origin; /* from 1 */
 
-    return origin == 0 ? FLOW_NONE : flow_graph_find(&why->graph, origin - 1);
+    return origin == 0 ? FLOW_NONE : graph_find(&why->graph, origin - 1);
 }
 
 /* Whether a number need not be the newest of its name where the other node was made: the recording
  * left out visits of a line that writes the name. */
 static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
 {
-    const struct why_fact *fact = &why->facts[node];
+    const struct why_value *fact = why_value(why, node);
     const struct log_module *module = log_reader_module(why->reader, fact->module);
     uint64_t event = why->graph.nodes[reader].event;
 
@@ -118,22 +118,19 @@ static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
             left_out->event <= event &&
             module->table.sites[site].function ==
                 module->table.sites[fact->site].function &&
-            site_writes(&module->table.sites[site], why->graph.nodes[node].name)) {
+            site_writes(&module->table.sites[site], why_value(why, node)->name)) {
             return true;
         }
     }
     return false;
 }
 
-/* The box of the call that the node is in; NULL: none. */
-static const struct flow_group *call_of(const struct why *why, uint32_t node)
+/* The call that the node is in; NULL: a module's own lines that nothing recorded imported. */
+static const struct graph_call *call_of(const struct why *why, uint32_t node)
 {
-    uint32_t group = why->graph.nodes[node].group;
+    const struct graph_call *call = &why->graph.calls[why->graph.nodes[node].call];
 
-    while (group != FLOW_NONE && why->graph.groups[group].kind != FLOW_GROUP_CALL) {
-        group = why->graph.groups[group].parent;
-    }
-    return group == FLOW_NONE ? NULL : &why->graph.groups[group];
+    return call->function != 0 || call->parent != GRAPH_NONE ? call : NULL;
 }
 
 #define MASK_STEPS_MAX 16
@@ -141,9 +138,9 @@ static const struct flow_group *call_of(const struct why *why, uint32_t node)
 /* A source that has the same least value: where that came from. FLOW_NONE: none. */
 static uint32_t find_least(const struct why *why, uint32_t node, double least)
 {
-    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+    for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
         uint32_t source = why->graph.edges[i].source;
-        const struct flow_node *from = &why->graph.nodes[source];
+        const struct why_value *from = why_value(why, source);
 
         if (from->has_statistics && source < node &&
             statistics_bound_real(from->dtype, from->statistics.min) == least) {
@@ -156,7 +153,7 @@ static uint32_t find_least(const struct why *why, uint32_t node, double least)
 /* Whether the line where the value's least element came from wrote it into a mask. */
 static bool is_mask(struct why *why, uint32_t node)
 {
-    const struct flow_node *last = &why->graph.nodes[node];
+    const struct why_value *last = why_value(why, node);
     double least;
 
     if (!last->has_statistics || dtype_class(last->dtype) != DTYPE_CLASS_FLOATING) {
@@ -182,21 +179,20 @@ void why_fill_inputs(struct why *why,
                      struct why_input *inputs)
 {
     for (uint32_t i = 0; i < producer->input_count; i++) {
-        const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
-        const struct why_fact *fact = &why->facts[producer->inputs[i]];
-        const struct flow_group *call = call_of(why, producer->inputs[i]);
+        const struct why_value *node = why_value(why, producer->inputs[i]);
+        const struct graph_call *call = call_of(why, producer->inputs[i]);
 
         inputs[i] = (struct why_input){
             .name = producer->names[i],
             .is_result = is_result(why, producer->inputs[i]),
             .is_mask =
                 (producer->made & WHY_NEGINF) != 0 && is_mask(why, producer->inputs[i]),
-            .call = fact->call,
+            .call = node->call,
             .callee = node->function,
-            .path = call == NULL ? SLICE("") : call->path,
-            .is_number = fact->is_number &&
+            .path = call == NULL ? SLICE("") : graph_text(&why->graph, call->path),
+            .is_number = node->is_number &&
                          !is_outdated(why, producer->inputs[i], producer->node),
-            .number = fact->number,
+            .number = node->number,
             .has_statistics = node->kind == VALUE_TENSOR && node->has_statistics,
             .dtype = node->kind == VALUE_TENSOR ? node->dtype : DTYPE_OTHER,
             .statistics = node->statistics,
@@ -210,17 +206,19 @@ void why_fill_inputs(struct why *why,
 static void
 fill_callee(const struct why *why, uint32_t node, struct why_question *question)
 {
-    const struct why_fact *fact = &why->facts[node];
+    const struct why_value *fact = why_value(why, node);
     const struct site_table *table =
         &log_reader_module(why->reader, fact->module)->table;
     const struct site *site = &table->sites[fact->site];
-    const struct flow_group *call = call_of(why, node);
+    const struct graph_call *call = call_of(why, node);
 
     assert(fact->site < table->site_count);
-    question->callee = why->graph.nodes[node].function;
-    question->parameter = bare_name(why->graph.nodes[node].name);
-    question->class_name = call == NULL ? SLICE("") : call->class_name;
-    question->callee_path = call == NULL ? SLICE("") : call->path;
+    question->callee = why_value(why, node)->function;
+    question->parameter = bare_name(why_value(why, node)->name);
+    question->class_name =
+        call == NULL ? SLICE("") : graph_text(&why->graph, call->class_name);
+    question->callee_path =
+        call == NULL ? SLICE("") : graph_text(&why->graph, call->path);
     question->position = site_find_write(site, question->parameter);
     if (question->position != SITE_NONE && question->position > 0 &&
         site_has_self(site)) {
@@ -250,7 +248,7 @@ static void add_name(struct buffer *text, struct slice name)
 static void add_place(const struct why *why, uint32_t node, struct buffer *text)
 {
     buffer_add(text, SLICE("line "));
-    buffer_add_number(text, why->graph.nodes[node].line);
+    buffer_add_number(text, why_value(why, node)->line);
     buffer_add(text, SLICE(" (#"));
     buffer_add_number(text, why->graph.nodes[node].event);
     buffer_add_byte(text, ')');
@@ -266,7 +264,7 @@ static void report_finite(const struct why *why,
 
     buffer_add(text, SLICE("the inputs were finite"));
     for (uint32_t i = 0; i < producer->input_count; i++) {
-        if ((why->graph.nodes[producer->inputs[i]].flags & FLOW_NODE_PARAMETER) == 0) {
+        if ((why->graph.nodes[producer->inputs[i]].flags & GRAPH_PARAMETER) == 0) {
             continue;
         }
         buffer_add(
@@ -302,7 +300,7 @@ static void report_inputs(const struct why *why,
     for (uint32_t i = 0; i < producer->input_count; i++) {
         if (why->facts[producer->inputs[i]].holds != 0) {
             buffer_add(text, is_first ? SLICE("") : SLICE(", "));
-            add_name(text, why->graph.nodes[producer->inputs[i]].name);
+            add_name(text, why_value(why, producer->inputs[i])->name);
             is_first = false;
         }
     }
@@ -316,11 +314,11 @@ static bool add_uninitialised(const struct why *why,
     bool is_first = true;
 
     for (uint32_t i = 0; i < producer->input_count; i++) {
-        const struct flow_node *node = &why->graph.nodes[producer->inputs[i]];
+        const struct why_value *node = why_value(why, producer->inputs[i]);
 
         bool is_written =
-            (why->graph.nodes[producer->node].flags & FLOW_NODE_IN_PLACE) != 0 &&
-            slice_equal(node->name, why->graph.nodes[producer->node].name);
+            (why->graph.nodes[producer->node].flags & GRAPH_IN_PLACE) != 0 &&
+            slice_equal(node->name, why_value(why, producer->node)->name);
 
         /* What the statement writes over is not what it computes with. */
         if (is_written || !uninitialised_is_noted(node->note)) {
@@ -370,18 +368,18 @@ static void report_came_in(const struct why *why,
                            const struct why_producer *producer,
                            struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_value *node = why_value(why, producer->node);
 
     buffer_add(text, SLICE("it was already in "));
     add_name(text, node->name);
-    if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+    if ((node->flags & GRAPH_PARAMETER) != 0) {
         buffer_add(text, SLICE(", a parameter of the model"));
         report_step(why, node->event, text);
-    } else if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+    } else if ((node->flags & GRAPH_ARGUMENT) != 0) {
         buffer_add(text, SLICE(", an argument"));
-        if (why->facts[producer->node].from_line != 0) {
+        if (why_value(why, producer->node)->from_line != 0) {
             buffer_add(text, SLICE(" given on line "));
-            buffer_add_number(text, why->facts[producer->node].from_line);
+            buffer_add_number(text, why_value(why, producer->node)->from_line);
         }
     } else {
         buffer_add(text, SLICE(", which existed before"));
@@ -405,27 +403,28 @@ static void report_written_since(const struct why *why,
     }
 }
 
-static void report_seen(const struct why *why,
+static void report_seen(struct why *why,
                         const struct why_producer *producer,
                         uint32_t before,
                         struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_value *node = why_value(why, producer->node);
 
     buffer_add(text, SLICE("between "));
     add_place(why, before, text);
     buffer_add(text, SLICE(", where "));
-    add_name(text, why->graph.nodes[before].name);
+    add_name(text, why_value(why, before)->name);
     buffer_add(text, (why->facts[before].holds & producer->made) != 0
                          ? SLICE(" was last recorded")
                          : SLICE(" was finite"));
     buffer_add(text, SLICE(", and "));
     add_place(why, producer->node, text);
     buffer_add(text, SLICE(" no recorded line made it"));
-    if (node->changed_by.size > 0) {
+    if ((node->flags & GRAPH_ALIASED) != 0 &&
+        why_writer(why, producer->node).size > 0) {
         buffer_add(text, SLICE("; it was written at "));
-        buffer_add(text, node->changed_by);
-    } else if ((node->flags & FLOW_NODE_PARAMETER) != 0) {
+        buffer_add(text, why_writer(why, producer->node));
+    } else if ((node->flags & GRAPH_PARAMETER) != 0) {
         buffer_add(text, SLICE("; an optimizer's step() writes to parameters"));
     }
 }
@@ -437,7 +436,7 @@ ask(struct why *why, const struct why_producer *producer, struct buffer *text)
 {
     struct why_input inputs[WHY_INPUTS_MAX];
     struct why_object objects[WHY_OBJECTS_MAX];
-    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_value *node = why_value(why, producer->node);
     struct why_question question = {
         .statement = producer->statement,
         .inputs = inputs,
@@ -449,7 +448,7 @@ ask(struct why *why, const struct why_producer *producer, struct buffer *text)
     };
 
     why_fill_inputs(why, producer, inputs);
-    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+    if ((node->flags & GRAPH_ARGUMENT) != 0) {
         fill_callee(why, producer->node, &question);
     } else {
         question.objects = objects;
@@ -464,9 +463,8 @@ ask(struct why *why, const struct why_producer *producer, struct buffer *text)
 static bool
 judge_default(struct why *why, struct why_producer *producer, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[producer->node];
-    const struct why_fact *fact = &why->facts[producer->node];
-    struct slice definition = why_statement(why, fact->module, node->line);
+    const struct why_value *node = why_value(why, producer->node);
+    struct slice definition = why_statement(why, node->module, node->line);
     struct buffer ignored = BUFFER_INIT;
     struct why_question question = {
         .statement = parameter_default(definition, bare_name(node->name)),
@@ -487,7 +485,7 @@ judge_default(struct why *why, struct why_producer *producer, struct buffer *tex
     producer->is_certain = true;
     producer->file = node->file;
     producer->line = node->line;
-    producer->module = fact->module;
+    producer->module = node->module;
     producer->statement = definition;
     buffer_add(text, SLICE("the default of "));
     add_name(text, node->name);
@@ -520,15 +518,14 @@ static void report_meanwhile(const struct why *why,
                              const struct why_producer *producer,
                              struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[producer->node];
+    const struct why_value *node = why_value(why, producer->node);
 
-    for (uint32_t i = why->first_edges[producer->node];
-         i < why->first_edges[producer->node + 1] &&
-         (node->flags & FLOW_NODE_IN_PLACE) != 0;
+    for (uint32_t i = why_first_edge(why, producer->node);
+         i < why_end_edge(why, producer->node) && (node->flags & GRAPH_IN_PLACE) != 0;
          i++) {
-        const struct flow_edge *edge = &why->graph.edges[i];
+        const struct graph_edge *edge = &why->graph.edges[i];
 
-        if (edge->kind == FLOW_EDGE_WRITE) {
+        if (edge->kind == GRAPH_WRITE) {
             buffer_add(text, SLICE("; or unrecorded code wrote to it after "));
             add_place(why, edge->source, text);
             return;
@@ -565,8 +562,7 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
 {
     struct buffer reason = BUFFER_INIT;
     struct why_answer answer = ask(why, producer, &reason);
-    bool is_argument =
-        (why->graph.nodes[producer->node].flags & FLOW_NODE_ARGUMENT) != 0;
+    bool is_argument = (why->graph.nodes[producer->node].flags & GRAPH_ARGUMENT) != 0;
     bool is_uninitialised =
         !answer.is_certain && add_uninitialised(why, producer, text);
 
@@ -599,18 +595,17 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
 static void
 judge_came_in(struct why *why, struct why_producer *producer, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[producer->node];
-    const struct why_fact *fact = &why->facts[producer->node];
+    const struct why_value *node = why_value(why, producer->node);
     struct why_producer given = *producer;
     struct buffer ignored = BUFFER_INIT;
     struct why_answer answer = {.is_default = true};
 
-    if ((node->flags & FLOW_NODE_ARGUMENT) == 0) {
+    if ((node->flags & GRAPH_ARGUMENT) == 0) {
         report_came_in(why, producer, text);
         return;
     }
-    if (fact->from_line != 0) {
-        given.statement = why_statement(why, fact->from_module, fact->from_line);
+    if (node->from_line != 0) {
+        given.statement = why_statement(why, node->from_module, node->from_line);
         answer = ask(why, &given, &ignored);
     }
     why->arena.has_failed |= ignored.has_failed;
@@ -625,17 +620,16 @@ judge_came_in(struct why *why, struct why_producer *producer, struct buffer *tex
 /* Where it happened: an argument that is a value of its own was made by the caller's line. */
 static void find_place(struct why *why, struct why_producer *producer)
 {
-    const struct flow_node *node = &why->graph.nodes[producer->node];
-    const struct why_fact *fact = &why->facts[producer->node];
+    const struct why_value *node = why_value(why, producer->node);
 
     producer->file = node->file;
     producer->line = node->line;
-    producer->module = fact->module;
-    if ((node->flags & FLOW_NODE_ARGUMENT) != 0 && fact->from_line != 0 &&
+    producer->module = node->module;
+    if ((node->flags & GRAPH_ARGUMENT) != 0 && node->from_line != 0 &&
         (producer->how == WHY_MADE || producer->how == WHY_BACKWARD)) {
-        producer->file = log_reader_module(why->reader, fact->from_module)->table.path;
-        producer->line = fact->from_line;
-        producer->module = fact->from_module;
+        producer->file = log_reader_module(why->reader, node->from_module)->table.path;
+        producer->line = node->from_line;
+        producer->module = node->from_module;
         producer->statement = why_statement(why, producer->module, producer->line);
     } else {
         producer->statement = why_statement_of(why, producer->node);
@@ -675,7 +669,7 @@ void why_judge(struct why *why,
                unsigned made,
                struct why_producer *producer)
 {
-    const struct flow_node *known = &why->graph.nodes[node];
+    const struct why_value *known = why_value(why, node);
     struct buffer text = BUFFER_INIT;
     uint32_t before = find_origin(why, node);
     bool is_outside;
@@ -683,7 +677,7 @@ void why_judge(struct why *why,
 
     *producer = (struct why_producer){.node = node, .how = WHY_MADE, .made = made};
     is_same = find_inputs(why, node, producer);
-    is_outside = (known->flags & (FLOW_NODE_ARGUMENT | FLOW_NODE_SOURCE)) != 0 ||
+    is_outside = (known->flags & (GRAPH_ARGUMENT | GRAPH_SOURCE)) != 0 ||
                  why->facts[node].is_read;
     if (producer->input_total > 0 && (is_same || why->facts[node].is_read)) {
         producer->how = WHY_SEEN; /* the same object, and it was not so before */

@@ -61,9 +61,9 @@ add_place(struct buffer *text, struct slice file, uint32_t line, size_t limit)
 
 static void add_value(const struct why *why, uint32_t node, struct buffer *text)
 {
-    text_add_shortened(text, why->graph.nodes[node].name, NAME_LIMIT);
+    text_add_shortened(text, why_value(why, node)->name, NAME_LIMIT);
     buffer_add(text, SLICE(" = "));
-    buffer_add(text, why->values[node]);
+    buffer_add(text, why_value(why, node)->words);
     buffer_add(text, SLICE("   #"));
     buffer_add_number(text, why->graph.nodes[node].event);
 }
@@ -85,7 +85,7 @@ static void add_head(const struct why *why,
         buffer_add(text, SLICE("gradient of "));
         text_add_shortened(text, why->bad.name, NAME_LIMIT);
     } else {
-        text_add_shortened(text, why->graph.nodes[producer->node].name, NAME_LIMIT);
+        text_add_shortened(text, why_value(why, producer->node)->name, NAME_LIMIT);
     }
     buffer_add(text, SLICE(": "));
     buffer_add_printable(text, producer->reason);
@@ -93,9 +93,9 @@ static void add_head(const struct why *why,
 
 static void add_visit(const struct why *why, uint32_t node, struct buffer *text)
 {
-    if (why->facts[node].visit > 0) {
+    if (why_value(why, node)->visit > 0) {
         verdict_label_add(text, "iteration", why->ask.has_color);
-        buffer_add_number(text, why->facts[node].visit);
+        buffer_add_number(text, why_value(why, node)->visit);
         buffer_add(text, SLICE(" (from 0) of this line in this call\n"));
     }
 }
@@ -189,7 +189,7 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
 
 static void add_asked(const struct why *why, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[why->target];
+    const struct why_value *node = why_value(why, why->target);
 
     buffer_add(text, SLICE("\n"
                            "the value of your question "));
@@ -240,21 +240,21 @@ static const char *role_of(const struct why *why, uint32_t node)
     if (fact->holds != 0) {
         return "!! passes";
     }
-    if (why->first_edges[node] != why->first_edges[node + 1]) {
+    if (why_first_edge(why, node) != why_end_edge(why, node)) {
         return "";
     }
-    if ((flags & FLOW_NODE_PARAMETER) != 0) {
+    if ((flags & GRAPH_PARAMETER) != 0) {
         return "parameter";
     }
-    return (flags & FLOW_NODE_ARGUMENT) != 0 ? "argument"
-           : (flags & FLOW_NODE_SOURCE) != 0 ? "before"
-                                             : "begins";
+    return (flags & GRAPH_ARGUMENT) != 0 ? "argument"
+           : (flags & GRAPH_SOURCE) != 0 ? "before"
+                                         : "begins";
 }
 
 static void
 add_row(const struct why *why, const struct why_row *row, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[row->node];
+    const struct why_value *node = why_value(why, row->node);
     bool is_alarm = why->facts[row->node].holds != 0;
     const char *role = role_of(why, row->node);
     size_t size = strlen(role);
@@ -316,12 +316,8 @@ static bool is_reported(const struct why *why,
                         uint32_t count,
                         uint32_t node)
 {
-    const struct why_fact *fact = &why->facts[node];
-
     for (uint32_t i = 0; i < count; i++) {
-        const struct why_fact *other = &why->facts[reported[i]];
-
-        if (other->module == fact->module && other->site == fact->site) {
+        if (why->graph.nodes[reported[i]].site == why->graph.nodes[node].site) {
             return true;
         }
     }
@@ -339,12 +335,13 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
         reported[count++] = why->producers[i].node;
     }
     for (uint32_t i = 0; i < why->graph.node_count && shown < OTHERS_MAX; i++) {
-        const struct flow_node *node = &why->graph.nodes[i];
+        const struct why_value *node;
 
         if (why->facts[i].made == 0 || why->facts[i].is_read ||
             is_reported(why, reported, count, i)) {
             continue;
         }
+        node = why_value(why, i);
         buffer_add(text, shown++ == 0 ? SLICE("; also made at ") : SLICE(", "));
         add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
         buffer_add_byte(text, ' ');
@@ -404,7 +401,7 @@ static void add_matches(const struct why *why, struct buffer *text)
 
 static void add_first_line(const struct why *why, bool has_color, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[why->target];
+    const struct why_value *node = why_value(why, why->target);
 
     if (why->producer_count > 0) {
         add_head(why, &why->producers[why->main], PATH_LIMIT, has_color, text);
@@ -419,12 +416,13 @@ static void add_first_line(const struct why *why, bool has_color, struct buffer 
 void why_head_add(const struct why *why, struct buffer *text)
 {
     add_first_line(why, false, text);
+    text->has_failed |= why->arena.has_failed;
 }
 
 /* A value that is as it should be. */
 static void add_fine(const struct why *why, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[why->target];
+    const struct why_value *node = why_value(why, why->target);
 
     verdict_source_add(text, node->line, why->target_statement, why->ask.has_color);
     verdict_label_add(text, "is", why->ask.has_color);
@@ -451,6 +449,7 @@ void why_text_add(const struct why *why, struct buffer *text)
     add_slice(why, text);
     add_matches(why, text);
     add_counts(why, text);
+    text->has_failed |= why->arena.has_failed;
 }
 
 /* ---- as one JSON object: docs/reference/why.md names the fields ---- */
@@ -477,7 +476,7 @@ static void add_holds(struct buffer *text, struct slice key, unsigned holds)
     buffer_add_byte(text, ']');
 }
 
-static void add_figures(struct buffer *text, const struct flow_node *node)
+static void add_figures(struct buffer *text, const struct why_value *node)
 {
     const struct statistics *statistics = &node->statistics;
 
@@ -501,7 +500,7 @@ static void add_figures(struct buffer *text, const struct flow_node *node)
 /* An object of the value; `more` fields may follow before it is closed. */
 static void begin_value(const struct why *why, uint32_t index, struct buffer *text)
 {
-    const struct flow_node *node = &why->graph.nodes[index];
+    const struct why_value *node = why_value(why, index);
     const struct why_fact *fact = &why->facts[index];
 
     buffer_add(text, SLICE("{\"seq\":"));
@@ -510,13 +509,13 @@ static void begin_value(const struct why *why, uint32_t index, struct buffer *te
     json_text_add(text, SLICE("file"), node->file);
     json_number_add(text, SLICE("line"), node->line);
     json_text_add(text, SLICE("function"), node->function);
-    json_number_add(text, SLICE("call"), fact->call);
-    json_number_add(text, SLICE("iteration"), fact->visit);
+    json_number_add(text, SLICE("call"), node->call);
+    json_number_add(text, SLICE("iteration"), node->visit);
     if (node->kind == VALUE_TENSOR) {
         add_figures(text, node);
-    } else if (fact->is_number) {
+    } else if (node->is_number) {
         json_key_add(text, SLICE("value"));
-        real_add_exact(text, fact->number);
+        real_add_exact(text, node->number);
     } else {
         json_text_add(text, SLICE("text"), node->text);
     }
@@ -525,24 +524,26 @@ static void begin_value(const struct why *why, uint32_t index, struct buffer *te
 
 static void add_path(const struct why *why, uint32_t node, struct buffer *text)
 {
-    uint32_t group = why->graph.nodes[node].group;
+    uint32_t call = why->graph.nodes[node].call;
     bool is_first = true;
 
     json_key_add(text, SLICE("calls"));
     buffer_add_byte(text, '[');
-    for (int i = 0; group != FLOW_NONE && i < 1000; i++) {
-        const struct flow_group *one = &why->graph.groups[group];
+    for (int i = 0; call != GRAPH_NONE && i < 1000; i++) {
+        const struct graph_call *one = &why->graph.calls[call];
+        const struct site_table *table =
+            &log_reader_module(why->reader, one->module)->table;
 
-        group = one->parent;
-        if (one->kind != FLOW_GROUP_CALL) {
-            continue;
+        call = one->parent;
+        if (one->function == 0 && one->parent == GRAPH_NONE) {
+            continue; /* a module's own lines */
         }
         buffer_add(text, is_first ? SLICE("{\"call\":") : SLICE(",{\"call\":"));
-        buffer_add_number(text, one->call);
-        json_text_add(text, SLICE("function"), one->function);
-        json_text_add(text, SLICE("module"), one->path);
-        json_text_add(text, SLICE("file"), one->file);
-        json_number_add(text, SLICE("line"), one->line);
+        buffer_add_number(text, one->number);
+        json_text_add(text, SLICE("function"), table->functions[one->function].name);
+        json_text_add(text, SLICE("module"), graph_text(&why->graph, one->path));
+        json_text_add(text, SLICE("file"), table->path);
+        json_number_add(text, SLICE("line"), table->functions[one->function].line);
         buffer_add_byte(text, '}');
         is_first = false;
     }
@@ -611,7 +612,7 @@ static void add_json_slice(const struct why *why, struct buffer *text)
         json_number_add(text, SLICE("depth"), row->depth);
         json_number_add(text, SLICE("times"), row->count);
         json_text_add(text, SLICE("role"), slice_of(json_role_of(why, row->node)));
-        json_text_add(text, SLICE("code"), why->graph.nodes[row->node].code);
+        json_text_add(text, SLICE("code"), why_value(why, row->node)->code);
         buffer_add_byte(text, '}');
     }
     buffer_add_byte(text, ']');
@@ -674,9 +675,11 @@ void why_json_add(const struct why *why,
         add_json_slice(why, text);
         if (beside != NULL && beside->path != NULL) {
             add_beside(beside, text);
+            text->has_failed |= beside->why.arena.has_failed;
         }
     }
     buffer_add(text, SLICE("}\n"));
+    text->has_failed |= why->arena.has_failed;
 }
 
 /* ---- as a picture ---- */
@@ -685,7 +688,7 @@ void why_json_add(const struct why *why,
 static enum flow_mark mark_of(void *context, uint64_t event)
 {
     struct why *why = context;
-    uint32_t node = flow_graph_find(&why->graph, event);
+    uint32_t node = graph_find(&why->graph, event);
     struct why_producer producer;
 
     if (node == FLOW_NONE || !why->facts[node].is_in_slice) {
@@ -701,7 +704,7 @@ static enum flow_mark mark_of(void *context, uint64_t event)
 static struct slice remark_of(void *context, uint64_t event)
 {
     struct why *why = context;
-    uint32_t node = flow_graph_find(&why->graph, event);
+    uint32_t node = graph_find(&why->graph, event);
     struct why_producer producer;
 
     if (node == FLOW_NONE || mark_of(context, event) != FLOW_MARK_PRODUCER) {

@@ -87,21 +87,56 @@ static bool name_fits(struct slice name, struct slice glob)
            (end < name.size && slice_match(slice_part(name, 0, end), glob));
 }
 
+/* Whether the site of the trace stands on the line, in the file. */
+static bool site_fits(const struct why *why, const struct wanted *wanted, uint32_t site)
+{
+    const struct site_table *table = NULL;
+
+    if (wanted->line == 0 && wanted->file.size == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+        const struct log_module *module = log_reader_module(why->reader, i);
+
+        if (site >= module->first_site &&
+            site - module->first_site < module->table.site_count) {
+            table = &module->table;
+            site -= module->first_site;
+            break;
+        }
+    }
+    return table != NULL &&
+           (wanted->line == 0 || table->sites[site].line == wanted->line) &&
+           (wanted->file.size == 0 || slice_match(table->path, wanted->file) ||
+            slice_match(slice_last_part(table->path, '/'),
+                        slice_last_part(wanted->file, '/')));
+}
+
+static bool
+node_name_fits(const struct why *why, const struct graph_node *node, struct slice glob)
+{
+    struct buffer name = BUFFER_INIT;
+    bool is_fit;
+
+    buffer_add(&name, graph_text(&why->graph, node->name));
+    buffer_add(&name, graph_text(&why->graph, node->path));
+    is_fit = name_fits(buffer_slice(&name), glob);
+    buffer_release(&name);
+    return is_fit;
+}
+
 static bool fits(const struct why *why, const struct wanted *wanted, uint32_t index)
 {
-    const struct flow_node *node = &why->graph.nodes[index];
-    const struct why_fact *fact = &why->facts[index];
+    const struct graph_node *node = &why->graph.nodes[index];
 
     if (wanted->is_number) {
         return node->event == wanted->number;
     }
-    return (wanted->line == 0 || node->line == wanted->line) &&
-           (wanted->file.size == 0 || slice_match(node->file, wanted->file) ||
-            slice_match(slice_last_part(node->file, '/'),
-                        slice_last_part(wanted->file, '/'))) &&
-           (wanted->name.size == 0 || name_fits(node->name, wanted->name)) &&
-           (why->ask.call == 0 || fact->call == why->ask.call) &&
-           (!why->ask.has_iteration || fact->visit == why->ask.iteration);
+    return site_fits(why, wanted, node->site) &&
+           (wanted->name.size == 0 || node_name_fits(why, node, wanted->name)) &&
+           (why->ask.call == 0 || why_value(why, index)->call == why->ask.call) &&
+           (!why->ask.has_iteration ||
+            why_value(why, index)->visit == why->ask.iteration);
 }
 
 static int shown_size(struct slice text)
@@ -253,7 +288,7 @@ static bool
 is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
 {
     const struct why_fact *fact = &why->facts[node];
-    uint64_t key = number_map_key(fact->module, fact->site);
+    uint64_t key = why->graph.nodes[node].site;
     uint32_t known = number_map_get(&why->written, key);
     struct why_producer producer;
 
@@ -272,13 +307,13 @@ is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
 static enum why_absorbed why_absorbs(struct why *why, uint32_t node)
 {
     struct why_fact *fact = &why->facts[node];
-    uint64_t key = number_map_key(fact->module, fact->site);
+    uint64_t key = why->graph.nodes[node].site;
     uint32_t known = number_map_get(&why->absorbing, key);
     struct why_producer producer;
 
     if (why->graph.nodes[node].kind != VALUE_TENSOR || fact->made != 0 ||
         (fact->holds & WHY_INF) == 0 || fact->is_read ||
-        (why->graph.nodes[node].flags & FLOW_NODE_ARGUMENT) != 0) {
+        (why->graph.nodes[node].flags & GRAPH_ARGUMENT) != 0) {
         return WHY_ABSORBS_NOT;
     }
     if (known == NUMBER_MAP_NONE) {
@@ -426,18 +461,18 @@ struct slice why_statement(struct why *why, uint32_t module, uint32_t line)
 
 struct slice why_statement_of(struct why *why, uint32_t node)
 {
-    const struct flow_node *shown = &why->graph.nodes[node];
-    const struct why_fact *fact = &why->facts[node];
+    const struct why_value *shown = why_value(why, node);
     const struct site_table *table =
-        &log_reader_module(why->reader, fact->module)->table;
-    bool is_made_here = (shown->flags & FLOW_NODE_ARGUMENT) == 0 && !fact->is_read;
+        &log_reader_module(why->reader, shown->module)->table;
+    bool is_made_here =
+        (shown->flags & GRAPH_ARGUMENT) == 0 && !why->facts[node].is_read;
     struct slice first =
         is_made_here
-            ? source_lines_get_statement(&why->sources, fact->module, shown->line,
-                                         table->sites[fact->site].column)
+            ? source_lines_get_statement(&why->sources, shown->module, shown->line,
+                                         table->sites[shown->site].column)
             : shown->code;
 
-    return read_statement(why, fact->module, shown->line, first, is_made_here);
+    return read_statement(why, shown->module, shown->line, first, is_made_here);
 }
 
 /* Back over the graph: to what made a value NaN, and to everything that it was made from. */
@@ -497,16 +532,15 @@ static unsigned next_wanted(const struct why_fact *fact)
 
 /* What of the wanted the edge's source holds: nothing where its form alone was read. */
 static unsigned
-brings(const struct why *why, const struct flow_edge *edge, unsigned wanted)
+brings(const struct why *why, const struct graph_edge *edge, unsigned wanted)
 {
-    return edge->kind == FLOW_EDGE_FORM ? 0
-                                        : both(wanted, why->facts[edge->source].holds);
+    return edge->kind == GRAPH_SHAPE ? 0 : both(wanted, why->facts[edge->source].holds);
 }
 
 /* Whether what certainly went in explains what is wanted: then nothing else is asked. */
 static bool has_certain(const struct why *why, uint32_t node, unsigned wanted)
 {
-    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
+    for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
         if (!why->graph.edges[i].is_unsure &&
             brings(why, &why->graph.edges[i], wanted) != 0) {
             return true;
@@ -520,8 +554,8 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
     unsigned wanted = next_wanted(&why->facts[node]);
     bool is_explained = has_certain(why, node, wanted);
 
-    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
-        const struct flow_edge *edge = &why->graph.edges[i];
+    for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
+        const struct graph_edge *edge = &why->graph.edges[i];
         uint32_t source = edge->source;
         struct why_fact *fact = &why->facts[source];
         unsigned passes = fact->passes | brings(why, edge, wanted);
@@ -539,31 +573,50 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
     return true;
 }
 
-static uint64_t infinities(const struct flow_node *node)
-{
-    return node->has_statistics
-               ? node->statistics.posinf_count + node->statistics.neginf_count
-               : 0;
-}
-
 /* Whether more elements are infinite than in any array as large that it was made from. */
 static bool has_more(const struct why *why, uint32_t node)
 {
-    const struct flow_node *target = &why->graph.nodes[node];
+    const struct why_figures *target = why_figures_of(why, node);
     bool has_equal = false;
 
-    for (uint32_t i = why->first_edges[node]; i < why->first_edges[node + 1]; i++) {
-        const struct flow_node *source = &why->graph.nodes[why->graph.edges[i].source];
+    for (uint32_t i = why_first_edge(why, node);
+         i < why_end_edge(why, node) && target != NULL; i++) {
+        const struct graph_edge *edge = &why->graph.edges[i];
+        const struct why_figures *source =
+            edge->kind == GRAPH_SHAPE ? NULL : why_figures_of(why, edge->source);
 
-        if (why->graph.edges[i].kind != FLOW_EDGE_FORM && source->has_statistics &&
-            source->statistics.count == target->statistics.count) {
+        if (source != NULL && source->count == target->count) {
             has_equal = true;
-            if (infinities(source) >= infinities(target)) {
+            if (source->infinity_count >= target->infinity_count) {
                 return false;
             }
         }
     }
-    return has_equal && infinities(target) > 0;
+    return has_equal && target->infinity_count > 0;
+}
+
+/* Whether lines that write infinities by name into the node may matter: it passes some on. */
+static bool may_have_more(const struct why_fact *fact)
+{
+    return both(fact->passes, fact->made) == 0 && (fact->passes & WHY_INF) != 0;
+}
+
+/* Marks what has_more compares, and reads it. */
+static bool count_infinities(struct why *why, struct error *error)
+{
+    bool is_wanted = false;
+
+    for (uint32_t i = 0; i < why->graph.node_count; i++) {
+        if (!may_have_more(&why->facts[i])) {
+            continue;
+        }
+        is_wanted = true;
+        why->facts[i].is_counted = true;
+        for (uint32_t k = why_first_edge(why, i); k < why_end_edge(why, i); k++) {
+            why->facts[why->graph.edges[k].source].is_counted = true;
+        }
+    }
+    return !is_wanted || why_read_figures(why, error);
 }
 
 static void keep_producer(struct why *why, const struct why_producer *producer)
@@ -587,7 +640,7 @@ static void collect_producers(struct why *why)
         if (made != 0) {
             why_judge(why, i, fact->made, &producer);
             keep_producer(why, &producer);
-        } else if ((fact->passes & WHY_INF) != 0 && has_more(why, i)) {
+        } else if (may_have_more(fact) && has_more(why, i)) {
             why_judge(why, i, fact->holds & WHY_INF, &producer);
             producer.is_more = true;
             if (producer.is_soft) {
@@ -620,7 +673,7 @@ static bool mark_absorbed(struct why *why)
     return false;
 }
 
-static bool find_producers(struct why *why)
+static bool find_producers(struct why *why, struct error *error)
 {
     struct queue queue = {0};
     bool is_done;
@@ -632,6 +685,9 @@ static bool find_producers(struct why *why)
     }
     release(&queue);
     if (!is_done) {
+        return why_out_of_memory(error);
+    }
+    if (!count_infinities(why, error)) {
         return false;
     }
     collect_producers(why);
@@ -663,14 +719,11 @@ static bool add_row(struct why *why, uint32_t node, uint32_t depth)
 static bool
 read(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
 {
-    const struct why_fact *fact = &why->facts[node];
-    struct slice name = why->graph.nodes[node].name;
-    uint64_t key = number_map_key(fact->module, fact->site) * 31;
+    const struct graph_node *at = &why->graph.nodes[node];
+    uint64_t key = number_map_key(at->name, at->path) * 31 ^ at->site;
     uint32_t row;
 
-    for (size_t i = 0; i < name.size; i++) {
-        key = (key ^ (unsigned char)name.bytes[i]) * 0x100000001b3u;
-    }
+    key *= 0x100000001b3u;
     row = number_map_get(seen, key);
     why->slice_count++;
     if (row != NUMBER_MAP_NONE) {
@@ -694,13 +747,13 @@ static bool find_slice(struct why *why)
         uint32_t depth = queue.depths[i];
 
         is_done = read(why, &seen, node, depth);
-        for (uint32_t k = why->first_edges[node];
-             is_done && k < why->first_edges[node + 1]; k++) {
+        for (uint32_t k = why_first_edge(why, node);
+             is_done && k < why_end_edge(why, node); k++) {
             uint32_t source = why->graph.edges[k].source;
 
             /* Of what only had a form to give, no element is in a NaN. */
             if (!why->facts[source].is_in_slice &&
-                (!is_bad || why->graph.edges[k].kind != FLOW_EDGE_FORM)) {
+                (!is_bad || why->graph.edges[k].kind != GRAPH_SHAPE)) {
                 why->facts[source].is_in_slice = true;
                 is_done = put(&queue, source, depth + 1);
             }
@@ -754,8 +807,8 @@ static void mark_reported(struct why *why)
 /* Sets producers and rows. */
 static bool why_walk(struct why *why, struct error *error)
 {
-    if (why->backward == BACKWARD_NONE && !find_producers(why)) {
-        return why_out_of_memory(error);
+    if (why->backward == BACKWARD_NONE && !find_producers(why, error)) {
+        return false;
     }
     if (!why_follow_backward(why, error)) {
         return false;
@@ -773,8 +826,9 @@ void why_init(struct why *why)
 {
     *why = (struct why){.target = FLOW_NONE, .backward = BACKWARD_NONE};
     backwards_init(&why->backwards);
-    flow_graph_init(&why->graph);
+    graph_init(&why->graph);
     arena_init(&why->arena);
+    number_map_init(&why->value_places);
     number_map_init(&why->written);
     number_map_init(&why->owners);
     number_map_init(&why->absorbing);
@@ -785,7 +839,12 @@ void why_release(struct why *why)
 {
     source_lines_release(&why->sources);
     log_reader_free(why->reader);
-    flow_graph_release(&why->graph);
+    graph_release(&why->graph);
+    log_reader_free(why->lookup);
+    memory_free(why->facts);
+    memory_free(why->values);
+    memory_free(why->figures);
+    number_map_release(&why->value_places);
     arena_release(&why->arena);
     number_map_release(&why->written);
     number_map_release(&why->owners);
@@ -799,36 +858,16 @@ void why_release(struct why *why)
     why_init(why);
 }
 
-/* Edges are in the order of their targets. */
-static bool index_edges(struct why *why, struct error *error)
-{
-    uint32_t count = why->graph.node_count;
-    uint32_t edge = 0;
-
-    why->first_edges =
-        arena_allocate(&why->arena, (size_t)count + 1, sizeof *why->first_edges);
-    if (why->first_edges == NULL) {
-        return why_out_of_memory(error);
-    }
-    for (uint32_t i = 0; i <= count; i++) {
-        while (edge < why->graph.edge_count && why->graph.edges[edge].target < i) {
-            edge++;
-        }
-        why->first_edges[i] = edge;
-    }
-    return true;
-}
-
 /* What each value holds that none of its sources does: NaN and infinities apart. */
 static void find_made(struct why *why)
 {
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
         unsigned held = 0;
 
-        for (uint32_t k = why->first_edges[i]; k < why->first_edges[i + 1]; k++) {
-            const struct flow_edge *edge = &why->graph.edges[k];
+        for (uint32_t k = why_first_edge(why, i); k < why_end_edge(why, i); k++) {
+            const struct graph_edge *edge = &why->graph.edges[k];
 
-            held |= edge->kind == FLOW_EDGE_FORM ? 0 : why->facts[edge->source].holds;
+            held |= edge->kind == GRAPH_SHAPE ? 0 : why->facts[edge->source].holds;
         }
         held |= (held & WHY_INF) != 0 ? WHY_INF : 0;
         why->facts[i].made = why->facts[i].holds & (uint8_t)~held;
@@ -837,15 +876,13 @@ static void find_made(struct why *why)
 
 static bool build(struct why *why, struct error *error)
 {
-    struct flow_options options = {
-        .fold = FLOW_FOLD_NONE,
-        .has_scalars = true,
+    struct graph_build_options options = {
         .progress = why->ask.progress,
         .progress_context = why->ask.progress_context,
     };
 
-    if (!flow_graph_build(&why->graph, why->reader, &why->sources, &options, error) ||
-        !why_read_facts(why, error) || !index_edges(why, error)) {
+    if (!graph_build(&why->graph, why->reader, &why->sources, &options, error) ||
+        !why_read_facts(why, error)) {
         return false;
     }
     find_made(why);
@@ -854,7 +891,7 @@ static bool build(struct why *why, struct error *error)
 
 /* Each value of a trace is in the graph: so many bytes, with its edges and what `why` adds. Measured;
  * values with many edges need more. */
-#define BYTES_OF_VALUE 1100
+#define BYTES_OF_VALUE 300
 /* Where so much is needed, it is announced. */
 #define ANNOUNCED_BYTES ((uint64_t)1 << 30)
 
@@ -887,6 +924,7 @@ bool why_find(struct why *why,
     uint64_t start;
 
     why->ask = *ask;
+    why->path = path;
     why->reader = log_reader_new(path, error);
     if (why->reader == NULL) {
         return false;

@@ -15,6 +15,7 @@
 #include "runtime/trace/reader.h"
 #include "runtime/view/flow/flow.h"
 #include "runtime/view/gradient/gradient.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/picture/render.h"
 #include "runtime/view/walk/source_lines.h"
 #include "runtime/view/why/reason/reason.h"
@@ -49,11 +50,26 @@ struct why_ask {
     void *progress_context;
 };
 
-/* What the graph does not tell of a node's event. */
+/* What is known of each node, in a few bytes: the walk visits all of them. */
 struct why_fact {
+    uint8_t holds;    /* enum why_hold */
+    uint8_t made;     /* what it holds and nothing that it was made from does */
+    uint8_t passes;   /* what of its holdings leads to the event asked for */
+    bool is_read : 1; /* recorded because it was read */
+    bool is_in_slice : 1;
+    bool
+        is_absorbed : 1; /* made: one number, of many with infinities that were meant */
+    bool is_reported : 1; /* its value is wanted in words */
+    bool is_counted : 1;  /* its figures are wanted */
+};
+
+/* All that the trace has of a node's event: read when it is asked for. */
+struct why_value {
+    uint64_t event;
     uint64_t origin; /* 1 + the event that held the object before; 0: none */
     uint64_t data;   /* address of the first element; 0: not known */
     double number;   /* of scalars */
+    bool is_number;
     uint32_t visit;
     uint32_t call;
     uint32_t site; /* in the table of its module */
@@ -61,14 +77,24 @@ struct why_fact {
     /* Of arguments: where the call was made; line 0: not known. */
     uint32_t from_module;
     uint32_t from_line;
-    uint8_t holds; /* enum why_hold */
-    uint8_t made;  /* what it holds and nothing that it was made from does */
-    bool is_number;
-    bool is_read;
-    bool is_in_slice;
-    bool is_absorbed; /* made: one number, of many with infinities that were meant */
-    bool is_reported; /* its value is wanted in words */
-    uint8_t passes;   /* what of its holdings leads to the event asked for */
+    uint32_t alias_site;   /* in the trace: that wrote to its memory, where ALIASED */
+    unsigned flags;        /* enum graph_flag */
+    struct slice name;     /* with its place in a container */
+    struct slice file;     /* borrowed from the reader */
+    uint32_t line;         /* 0: not known */
+    struct slice code;     /* the line's text without blanks around it; "" */
+    struct slice function; /* qualified; borrowed from the reader */
+    enum value_kind kind;
+    struct slice text; /* where kind is no TENSOR: the value for people */
+    struct slice
+        words; /* the value in words, with its figures; set where it is reported */
+    enum dtype dtype;
+    struct slice dtype_text;
+    uint32_t dimension_count;
+    const int64_t *shape;
+    struct slice note; /* why there are no values; "" */
+    bool has_statistics;
+    struct statistics statistics;
 };
 
 /* A name was given an object of a class of torch.nn, or something else after it. */
@@ -81,6 +107,13 @@ struct why_noted_object {
     uint32_t site;           /* in the table of its module */
     struct slice name;       /* borrowed from the reader */
     struct slice class_name; /* "": something else */
+};
+
+/* Figures of a node that holds infinities, or that such a one was made from. */
+struct why_figures {
+    uint32_t node;
+    uint64_t count; /* of elements; 0: not known */
+    uint64_t infinity_count;
 };
 
 /* So many of the objects that a statement calls are known. */
@@ -145,16 +178,24 @@ struct why_row {
 
 struct why {
     struct why_ask ask;
+    const char *path;            /* borrowed */
     struct log_reader *reader;   /* owned */
     struct source_lines sources; /* owned */
-    struct flow_graph graph;     /* owned */
-    struct arena arena;          /* owned: texts, facts */
-    struct why_fact *facts;      /* by node */
-    struct slice *values;        /* by node: the value in words; NULL bytes: not told */
-    struct slice *calls;         /* by producer: the calls around it */
+    struct graph graph;          /* owned */
+    struct log_reader
+        *lookup;            /* owned: reads single events; NULL: none was asked for */
+    struct arena arena;     /* owned: texts, values */
+    struct why_fact *facts; /* owned: by node */
+    struct why_value **values; /* owned: those that were asked for, in the arena */
+    size_t value_capacity;
+    uint32_t value_place_count;
+    struct number_map value_places; /* owned: node -> place in `values` */
+    struct why_figures *figures;    /* owned: in the order of their nodes */
+    size_t figures_capacity;
+    uint32_t figures_count;
+    struct slice *calls; /* by producer: the calls around it */
     struct slice target_call;
     struct slice target_statement;
-    uint32_t *first_edges;  /* by node: its first edge by target, and one more */
     struct why_step *steps; /* owned: in the order of the trace */
     size_t step_capacity;
     uint32_t step_count;
@@ -251,6 +292,24 @@ struct slice why_statement_of(struct why *why, uint32_t node);
 unsigned why_holds(const struct statistics *statistics);
 /* Counts events, in memory that does not grow. */
 void why_count(struct why *why);
+/* What the trace has of the node's event. Never NULL: where it cannot be read all is empty, and the
+ * arena has failed. */
+const struct why_value *why_value(const struct why *why, uint32_t node);
+/* Its first edge, and the one behind its last, in the graph's edges. */
+static inline uint32_t why_first_edge(const struct why *why, uint32_t node)
+{
+    return why->graph.nodes[node].first_edge;
+}
+static inline uint32_t why_end_edge(const struct why *why, uint32_t node)
+{
+    return why->graph.nodes[node + 1].first_edge;
+}
+/* `model.py:31 by y`: the site that wrote to the value's memory; "" where none did. In the arena. */
+struct slice why_writer(struct why *why, uint32_t node);
+/* Sets the figures of the nodes that are marked as counted. */
+bool why_read_figures(struct why *why, struct error *error);
+/* Those of a node; NULL: it was not marked, or has none. */
+const struct why_figures *why_figures_of(const struct why *why, uint32_t node);
 /* Reads the stream again, beside the graph. */
 bool why_read_facts(struct why *why, struct error *error);
 /* Values and calls in words, of what is told. */

@@ -11,7 +11,7 @@
 struct diff_page {
     struct log_reader *reader;   /* owned: of B */
     struct source_lines sources; /* owned */
-    struct flow_graph graph;     /* owned: each event a node */
+    struct graph graph;          /* owned */
     struct page_list lists[DIFF_LIST_COUNT];
     struct page_row *rows;     /* owned: of all lists */
     struct buffer text;        /* owned */
@@ -96,14 +96,14 @@ static bool open_b(struct diff_page *diff,
                    const struct diff_picture_options *options,
                    struct error *error)
 {
-    const struct flow_options flow = {.fold = FLOW_FOLD_NONE, .has_scalars = true};
+    const struct graph_build_options build = {.progress = NULL};
 
     diff->reader = log_reader_new(options->paths[1], error);
     if (diff->reader == NULL) {
         return false;
     }
     source_lines_init(&diff->sources, diff->reader, options->render.strip);
-    return flow_graph_build(&diff->graph, diff->reader, &diff->sources, &flow, error);
+    return graph_build(&diff->graph, diff->reader, &diff->sources, &build, error);
 }
 
 static bool draw_pictures(struct diff_page *diff,
@@ -165,7 +165,7 @@ static bool diff_page_add(struct diff_notes *notes,
     struct diff_page diff = {.reader = NULL};
     bool is_done;
 
-    flow_graph_init(&diff.graph);
+    graph_init(&diff.graph);
     add_text(&diff.text, notes, sentences, options);
     is_done =
         (fill_lists(&diff, notes) && !diff.text.has_failed) || error_set_memory(error);
@@ -176,7 +176,7 @@ static bool diff_page_add(struct diff_notes *notes,
     buffer_release(&diff.pictures[0]);
     buffer_release(&diff.pictures[1]);
     memory_free(diff.rows);
-    flow_graph_release(&diff.graph);
+    graph_release(&diff.graph);
     if (diff.reader != NULL) {
         source_lines_release(&diff.sources);
     }

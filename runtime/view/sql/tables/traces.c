@@ -34,8 +34,8 @@ struct sql_edge sql_edges_get(const struct sql_edges *edges, size_t place)
 
     assert(place < graph->edge_count);
     return (struct sql_edge){
-        .source = graph->events[edge->source],
-        .target = graph->events[edges->targets[place]],
+        .source = graph->nodes[edge->source].event,
+        .target = graph->nodes[edges->targets[place]].event,
         .kind = (enum graph_kind)edge->kind,
         .is_certain = !edge->is_unsure,
     };
@@ -73,7 +73,8 @@ static bool order_edges(struct sql_edges *edges)
         return false;
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        for (uint32_t k = graph->first_edges[i]; k < graph->first_edges[i + 1]; k++) {
+        for (uint32_t k = graph->nodes[i].first_edge;
+             k < graph->nodes[i + 1].first_edge; k++) {
             edges->targets[k] = i;
         }
     }
@@ -99,7 +100,7 @@ static bool sql_edges_read(struct sql_edges *edges,
                            atomic_bool *is_interrupted,
                            struct error *error)
 {
-    struct graph_options options = {
+    struct graph_build_options options = {
         .progress = go_on,
         .progress_context = is_interrupted,
     };
