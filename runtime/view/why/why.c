@@ -92,17 +92,14 @@ static bool site_fits(const struct why *why, const struct wanted *wanted, uint32
 {
     const struct site_table *table = NULL;
 
-    if (wanted->line == 0 && wanted->file.size == 0) {
-        return true;
-    }
-    for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
+    for (uint32_t i = 0; table == NULL && i < log_reader_module_count(why->reader);
+         i++) {
         const struct log_module *module = log_reader_module(why->reader, i);
 
         if (site >= module->first_site &&
             site - module->first_site < module->table.site_count) {
             table = &module->table;
             site -= module->first_site;
-            break;
         }
     }
     return table != NULL &&
@@ -112,8 +109,8 @@ static bool site_fits(const struct why *why, const struct wanted *wanted, uint32
                         slice_last_part(wanted->file, '/')));
 }
 
-static bool
-node_name_fits(const struct why *why, const struct graph_node *node, struct slice glob)
+/* Whether a node of that name and path fits. */
+static bool texts_fit(struct why *why, struct slice glob, const struct graph_node *node)
 {
     struct buffer name = BUFFER_INIT;
     bool is_fit;
@@ -121,20 +118,53 @@ node_name_fits(const struct why *why, const struct graph_node *node, struct slic
     buffer_add(&name, graph_text(&why->graph, node->name));
     buffer_add(&name, graph_text(&why->graph, node->path));
     is_fit = name_fits(buffer_slice(&name), glob);
+    why->arena.has_failed |= name.has_failed;
     buffer_release(&name);
     return is_fit;
 }
 
-static bool fits(const struct why *why, const struct wanted *wanted, uint32_t index)
+/* The nodes that were asked for, by what all nodes of one site, or of one name, have in common. */
+struct fitting {
+    struct number_map sites; /* owned: site -> whether it fits */
+    struct number_map names; /* owned: name and path -> the same */
+};
+
+static bool fits_place(struct why *why,
+                       const struct wanted *wanted,
+                       struct fitting *fitting,
+                       const struct graph_node *node)
+{
+    uint64_t name = number_map_key(node->name, node->path);
+    uint32_t known = number_map_get(&fitting->sites, node->site);
+
+    if (known == NUMBER_MAP_NONE) {
+        known = site_fits(why, wanted, node->site);
+        why->arena.has_failed |= !number_map_put(&fitting->sites, node->site, known);
+    }
+    if (known == 0 || wanted->name.size == 0) {
+        return known != 0;
+    }
+    known = number_map_get(&fitting->names, name);
+    if (known == NUMBER_MAP_NONE) {
+        known = texts_fit(why, wanted->name, node);
+        why->arena.has_failed |= !number_map_put(&fitting->names, name, known);
+    }
+    return known != 0;
+}
+
+static bool fits(struct why *why,
+                 const struct wanted *wanted,
+                 struct fitting *fitting,
+                 uint32_t index)
 {
     const struct graph_node *node = &why->graph.nodes[index];
 
     if (wanted->is_number) {
         return node->event == wanted->number;
     }
-    return site_fits(why, wanted, node->site) &&
-           (wanted->name.size == 0 || node_name_fits(why, node, wanted->name)) &&
-           (why->ask.call == 0 || why_value(why, index)->call == why->ask.call) &&
+    return fits_place(why, wanted, fitting, node) &&
+           (why->ask.call == 0 ||
+            why->graph.calls[node->call].number == why->ask.call) &&
            (!why->ask.has_iteration ||
             why_value(why, index)->visit == why->ask.iteration);
 }
@@ -253,14 +283,17 @@ refuse_words(const struct why *why, const struct wanted *wanted, struct error *e
     return false;
 }
 
-static bool choose_asked(struct why *why, struct error *error)
+/* Of the values that were asked for, the first that holds NaN or an infinity, else the last. */
+static void choose_fitting(struct why *why, const struct wanted *wanted)
 {
-    struct wanted wanted = read_wanted(why->ask.event);
+    struct fitting fitting;
     uint32_t last = FLOW_NONE;
 
+    number_map_init(&fitting.sites);
+    number_map_init(&fitting.names);
     why->target = FLOW_NONE;
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
-        if (!fits(why, &wanted, i)) {
+        if (!fits(why, wanted, &fitting, i)) {
             continue;
         }
         why->match_count++;
@@ -273,6 +306,18 @@ static bool choose_asked(struct why *why, struct error *error)
     }
     if (why->target == FLOW_NONE) {
         why->target = last;
+    }
+    number_map_release(&fitting.sites);
+    number_map_release(&fitting.names);
+}
+
+static bool choose_asked(struct why *why, struct error *error)
+{
+    struct wanted wanted = read_wanted(why->ask.event);
+
+    choose_fitting(why, &wanted);
+    if (why->arena.has_failed) {
+        return why_out_of_memory(error);
     }
     if (why->target == FLOW_NONE && wanted.is_number) {
         return refuse_number(why, wanted.number, error);
