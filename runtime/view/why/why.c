@@ -286,11 +286,9 @@ refuse_words(const struct why *why, const struct wanted *wanted, struct error *e
 /* Of the values that were asked for, the first that holds NaN or an infinity, else the last. */
 static void choose_fitting(struct why *why, const struct wanted *wanted)
 {
-    struct fitting fitting;
+    struct fitting fitting = {.sites = {.count = 0}};
     uint32_t last = FLOW_NONE;
 
-    number_map_init(&fitting.sites);
-    number_map_init(&fitting.names);
     why->target = FLOW_NONE;
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
         if (!fits(why, wanted, &fitting, i)) {
@@ -622,10 +620,10 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
 static bool has_more(const struct why *why, uint32_t node)
 {
     const struct why_figures *target = why_figures_of(why, node);
+    uint32_t end = target == NULL ? 0 : why_end_edge(why, node);
     bool has_equal = false;
 
-    for (uint32_t i = why_first_edge(why, node);
-         i < why_end_edge(why, node) && target != NULL; i++) {
+    for (uint32_t i = why_first_edge(why, node); i < end; i++) {
         const struct graph_edge *edge = &why->graph.edges[i];
         const struct why_figures *source =
             edge->kind == GRAPH_SHAPE ? NULL : why_figures_of(why, edge->source);
