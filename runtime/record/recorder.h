@@ -8,7 +8,6 @@
 #include "runtime/array/statistics/statistics.h"
 #include "runtime/array/uninitialised.h"
 #include "runtime/record/calls.h"
-#include "runtime/record/module.h"
 #include "runtime/trace/kinds.h"
 #include "runtime/trace/reader.h"
 #include "runtime/trace/writer.h"
