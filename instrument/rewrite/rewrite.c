@@ -1,7 +1,464 @@
-/* Blocks and the module: how records that wait find a statement that carries them. */
+/* Blocks, the module, functions and classes: how records that wait find a statement that carries them. */
 #include "instrument/rewrite/rewrite.h"
 
 #include <string.h>
+
+/* Functions and classes: who is selected, and what waits before them. */
+
+/* ---- code that is left unchanged: what the parser could not read, or is nested too deep ---- */
+
+static bool is_definition(enum kind kind);
+
+/* The first place below `node` that the parser could not read, in no nested function; 0 where there
+ * is none. */
+static uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
+{
+    uint32_t end = node_at(rewriter, node)->next;
+
+    for (uint32_t i = node + 1; i < end;) {
+        if (node_at(rewriter, i)->kind == KIND_ERROR) {
+            return i;
+        }
+        if (!node_at(rewriter, i)->has_error ||
+            node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
+            i = node_at(rewriter, i)->next;
+        } else {
+            i++;
+        }
+    }
+    return 0;
+}
+
+/* How many functions are at and below `node`. */
+static size_t count_functions(const struct rewriter *rewriter, uint32_t node)
+{
+    size_t count = 0;
+
+    for (uint32_t i = node; i < node_at(rewriter, node)->next; i++) {
+        count += node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION;
+    }
+    return count;
+}
+
+/* Leaves everything below `node` alone, and says so at `deep`, which is nested too deep. `name`: of
+ * the function, or empty for a statement of the module. */
+static void
+skip_deep(struct rewriter *rewriter, uint32_t node, uint32_t deep, struct slice name)
+{
+    size_t count = count_functions(rewriter, node);
+
+    rewriter->result->function_count += count;
+    rewriter->result->skipped_count += count;
+    note_add(rewriter, NOTE_WARNING, deep,
+             "%s%.*s%s stays as it is: CPython could not compile its nesting with "
+             "inserted calls",
+             name.size > 0 ? "function '" : "the statement", (int)name.size, name.bytes,
+             name.size > 0 ? "'" : "");
+}
+
+/* Leaves everything below `node` alone, and says so at `damage`. */
+static void skip_damaged(struct rewriter *rewriter,
+                         uint32_t node,
+                         uint32_t damage,
+                         struct slice name)
+{
+    size_t count = count_functions(rewriter, node);
+
+    rewriter->result->function_count += count;
+    rewriter->result->skipped_count += count;
+    if (name.size > 0) {
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "function '%.*s' stays as it is: the parser cannot read this place",
+                 (int)name.size, name.bytes);
+    } else {
+        note_add(rewriter, NOTE_WARNING, damage,
+                 "the parser cannot read this place: it stays as it is");
+    }
+}
+
+/* The definition below decorators, or the node itself. */
+static uint32_t definition_of(const struct rewriter *rewriter, uint32_t node)
+{
+    return node_at(rewriter, node)->kind == KIND_DECORATED_DEFINITION
+               ? syntax_last(&rewriter->syntax, node)
+               : node;
+}
+
+/* A class without type parameters gets `*((record) or ())` among its bases. */
+static bool class_can_carry(const struct rewriter *rewriter, uint32_t definition)
+{
+    return node_at(rewriter, definition)->kind == KIND_CLASS_DEFINITION &&
+           syntax_find(&rewriter->syntax, definition, KIND_TYPE_PARAMETER) == 0 &&
+           syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER) != 0;
+}
+
+/* Whether a definition's header has a place for a record: a decorator, a class's bases. */
+static bool definition_can_carry(const struct rewriter *rewriter, uint32_t node)
+{
+    if (node_at(rewriter, node)->kind == KIND_DECORATED_DEFINITION) {
+        uint32_t decorator = syntax_child(&rewriter->syntax, node);
+
+        return syntax_child(&rewriter->syntax, decorator) != 0 &&
+               !node_at(rewriter, decorator)->has_error;
+    }
+    return class_can_carry(rewriter, node);
+}
+
+static void insert_class_header(struct rewriter *rewriter,
+                                uint32_t definition,
+                                const struct pending *pending)
+{
+    struct buffer *text = &rewriter->edits->text;
+    size_t begin = edits_begin(rewriter->edits);
+
+    for (uint32_t i = 0; i < pending->count; i++) {
+        buffer_add_byte(text, '(');
+        forms_record(&rewriter->forms, &pending->items[i], text);
+        buffer_add(text, SLICE(") or "));
+    }
+    insert_base(rewriter, definition, begin, EDIT_BEFORE);
+}
+
+/* A record that passes over a definition cannot pass the name that the definition rebinds. */
+static void
+pending_drop(struct rewriter *rewriter, struct pending *pending, struct slice name)
+{
+    for (uint32_t i = 0; i < pending->count; i++) {
+        struct record *record = &pending->items[i];
+        struct site *site = &rewriter->sites.items[record->site];
+        uint32_t argument = 0;
+
+        for (uint32_t j = 0; j < site->write_count; j++) {
+            if (site->writes[j].source == SITE_SOURCE_NONE) {
+                continue;
+            }
+            if (!slice_equal(record->arguments[argument], name)) {
+                argument++;
+                continue;
+            }
+            site->writes[j].source = SITE_SOURCE_NONE;
+            memmove(record->arguments + argument, record->arguments + argument + 1,
+                    (record->argument_count - argument - 1) *
+                        sizeof *record->arguments);
+            record->argument_count--;
+        }
+    }
+}
+
+/* Passes pending records over a definition whose header cannot carry them. */
+static void carry_past_definition(struct rewriter *rewriter,
+                                  uint32_t definition,
+                                  struct pending *pending)
+{
+    uint32_t name = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+
+    if (name != 0) {
+        pending_drop(rewriter, pending, text_of(rewriter, name));
+    }
+}
+
+/* Gives pending records to a definition's header, or passes them over it. */
+static void
+carry_to_definition(struct rewriter *rewriter, uint32_t node, struct pending *pending)
+{
+    uint32_t definition = definition_of(rewriter, node);
+
+    if (pending->count == 0) {
+        return;
+    }
+    if (!definition_can_carry(rewriter, node)) {
+        carry_past_definition(rewriter, definition, pending);
+        return;
+    }
+    if (node != definition) {
+        uint32_t expression = syntax_child(&rewriter->syntax, node) + 1;
+
+        insert_header(rewriter, node_at(rewriter, expression)->start,
+                      node_at(rewriter, expression)->end, pending);
+    } else {
+        insert_class_header(rewriter, definition, pending);
+    }
+    pending->count = 0;
+}
+
+/* `Outer.inner`, `f.<locals>.inner`; an empty slice where memory ran out. */
+static struct slice qualified_name(struct rewriter *rewriter, struct slice name)
+{
+    const struct place *place = rewriter->place;
+    struct slice middle =
+        place->kind == SCOPE_FUNCTION ? SLICE(".<locals>.") : SLICE(".");
+    char *bytes;
+
+    if (place->name.size == 0) {
+        return name;
+    }
+    bytes =
+        arena_allocate(rewriter->arena, place->name.size + middle.size + name.size, 1);
+    if (bytes == NULL) {
+        rewriter->has_failed = true;
+        return name;
+    }
+    memcpy(bytes, place->name.bytes, place->name.size);
+    memcpy(bytes + place->name.size, middle.bytes, middle.size);
+    memcpy(bytes + place->name.size + middle.size, name.bytes, name.size);
+    return (struct slice){bytes, place->name.size + middle.size + name.size};
+}
+
+/* The identifier of a parameter, or 0 for `*` and `/`. */
+static uint32_t parameter_name(const struct rewriter *rewriter, uint32_t parameter)
+{
+    while (node_at(rewriter, parameter)->kind != KIND_IDENTIFIER) {
+        parameter = syntax_child(&rewriter->syntax, parameter);
+        if (parameter == 0) {
+            return 0;
+        }
+    }
+    return parameter;
+}
+
+static bool
+has_decorator(const struct rewriter *rewriter, uint32_t node, struct slice name)
+{
+    if (node_at(rewriter, node)->kind != KIND_DECORATED_DEFINITION) {
+        return false;
+    }
+    for (uint32_t i = syntax_child(&rewriter->syntax, node); i != 0;
+         i = syntax_sibling(&rewriter->syntax, node, i)) {
+        if (node_at(rewriter, i)->kind == KIND_DECORATOR &&
+            slice_equal(text_of(rewriter, i + 1), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `*args` gets the arguments that are left, `**rest` those with other names. */
+static void draft_rest(struct rewriter *rewriter, uint32_t parameter, uint32_t write)
+{
+    struct terms *terms = &rewriter->draft.terms;
+    struct slice text = text_of(rewriter, parameter);
+
+    if (!slice_starts(text, SLICE("*"))) {
+        return;
+    }
+    if (terms->size == 0) {
+        terms_add_text(terms, "k");
+    }
+    terms_add_text(terms, "@");
+    terms_add_number(terms, write);
+    terms_add_text(terms, slice_starts(text, SLICE("**")) ? "**" : "*");
+}
+
+/* The enter site: every parameter's value. */
+static void
+make_enter(struct rewriter *rewriter, uint32_t definition, struct pending *pending)
+{
+    uint32_t parameters = syntax_find(&rewriter->syntax, definition, KIND_PARAMETERS);
+    struct slice arguments[WRITES_LIMIT];
+    uint32_t count = 0;
+    struct record record;
+    uint32_t block;
+
+    draft_init(&rewriter->draft, SITE_ENTER, rewriter->place->function, definition);
+    for (uint32_t i = parameters == 0 ? 0 : syntax_child(&rewriter->syntax, parameters);
+         i != 0; i = syntax_sibling(&rewriter->syntax, parameters, i)) {
+        uint32_t name = parameter_name(rewriter, i);
+
+        if (name != 0 &&
+            draft_write(&rewriter->draft, text_of(rewriter, name), SITE_SOURCE_VALUE)) {
+            draft_rest(rewriter, i, count);
+            arguments[count++] = text_of(rewriter, name);
+        }
+    }
+    block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    record = is_docstring(rewriter, syntax_child(&rewriter->syntax, block))
+                 ? record_make(rewriter, arguments, count)
+                 : record_make_in(rewriter, block, arguments, count);
+    for (uint32_t i = parameters;
+         parameters != 0 && i < node_at(rewriter, parameters)->next; i++) {
+        if (rewriter->names.is_binding[i]) {
+            scope_bind(&rewriter->place->scope, rewriter->names.of_node[i],
+                       record.site);
+        }
+    }
+    pending_add(pending, &record);
+}
+
+static void open_function(struct rewriter *rewriter,
+                          struct place *place,
+                          uint32_t node,
+                          uint32_t definition)
+{
+    uint32_t parameters = syntax_find(&rewriter->syntax, definition, KIND_PARAMETERS);
+    uint32_t first = parameters == 0 ? 0 : syntax_child(&rewriter->syntax, parameters);
+    bool is_method = place->outer->kind == SCOPE_CLASS;
+
+    place->is_selected =
+        (place->outer->kind == SCOPE_FUNCTION && place->outer->is_selected) ||
+        choice_has_function(&rewriter->choice, place->name, is_method);
+    place->is_names_only =
+        inspection_visit(&rewriter->inspection, &place->scope, definition);
+    if (is_method && first != 0 &&
+        !has_decorator(rewriter, node, SLICE("staticmethod"))) {
+        first = parameter_name(rewriter, first);
+        place->self = first == 0 ? (struct slice){NULL, 0} : text_of(rewriter, first);
+    }
+    place->function = sites_add_function(&rewriter->sites, place->name,
+                                         node_at(rewriter, definition)->row + 1);
+}
+
+static void rewrite_function(struct rewriter *rewriter,
+                             uint32_t node,
+                             uint32_t definition,
+                             struct slice name)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    struct place place = {
+        .outer = rewriter->place,
+        .kind = SCOPE_FUNCTION,
+        .name = name,
+    };
+    struct pending pending = {.count = 0};
+
+    rewriter->result->function_count++;
+    if (block == 0 ||
+        !scope_open(&place.scope, &rewriter->place->scope, SCOPE_FUNCTION, definition,
+                    &rewriter->syntax, &rewriter->names, rewriter->arena)) {
+        rewriter->has_failed |= block != 0;
+        return;
+    }
+    open_function(rewriter, &place, node, definition);
+    rewriter->place = &place;
+    make_enter(rewriter, definition, &pending);
+    rewrite_block(rewriter, block, &pending, true);
+    rewriter->place = place.outer;
+    rewriter->result->selected_count += place.emitted_count > 0;
+}
+
+static void
+rewrite_class(struct rewriter *rewriter, uint32_t definition, struct slice name)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    struct place place = {
+        .outer = rewriter->place,
+        .kind = SCOPE_CLASS,
+        .function = rewriter->place->function,
+        .name = name,
+        .is_selected = rewriter->place->is_selected,
+    };
+    struct pending pending = {.count = 0};
+
+    if (block == 0) {
+        return;
+    }
+    if (!scope_open(&place.scope, &rewriter->place->scope, SCOPE_CLASS, definition,
+                    &rewriter->syntax, &rewriter->names, rewriter->arena)) {
+        rewriter->has_failed = true;
+        return;
+    }
+    rewriter->place = &place;
+    rewrite_block(rewriter, block, &pending, true);
+    rewriter->place = place.outer;
+}
+
+/* Whether a decorator, a base or a default is nested too deep. */
+static bool
+is_deep_header(const struct rewriter *rewriter, uint32_t node, uint32_t definition)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+
+    return depth_find_any(&rewriter->depth, node,
+                          block != 0 ? block : node_at(rewriter, definition)->next) !=
+           0;
+}
+
+/* Assignment expressions in decorators, bases and defaults run where the definition does. */
+static void rewrite_definition_header(struct rewriter *rewriter,
+                                      uint32_t node,
+                                      uint32_t definition,
+                                      struct pending *pending)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    bool is_generic =
+        syntax_find(&rewriter->syntax, definition, KIND_TYPE_PARAMETER) != 0;
+
+    if (is_deep_header(rewriter, node, definition)) {
+        carry_past_definition(rewriter, definition, pending);
+        return;
+    }
+    carry_to_definition(rewriter, node, pending);
+    if (node != definition) {
+        rewrite_walruses(rewriter, node, definition);
+    }
+    if (block != 0 && !is_generic) {
+        rewrite_walruses(rewriter, definition, block);
+    }
+}
+
+/* A place in a function that is nested too deep, if anything of the function is to be recorded. */
+static uint32_t
+find_deep(const struct rewriter *rewriter, uint32_t definition, struct slice name)
+{
+    uint32_t block = syntax_find(&rewriter->syntax, definition, KIND_BLOCK);
+    const struct place *outer = rewriter->place;
+    uint32_t deep = depth_find(&rewriter->depth, definition, definition,
+                               node_at(rewriter, definition)->next);
+    bool is_selected =
+        (outer->kind == SCOPE_FUNCTION && outer->is_selected) ||
+        choice_has_function(&rewriter->choice, name, outer->kind == SCOPE_CLASS);
+
+    return deep != 0 && choice_has_statement(&rewriter->choice, block, is_selected)
+               ? deep
+               : 0;
+}
+
+/* A function or class, decorated or not. `is_before_damage`: what follows it could not be read,
+ * and may be a part of it. */
+static void rewrite_definition(struct rewriter *rewriter,
+                               uint32_t node,
+                               struct pending *pending,
+                               bool is_before_damage)
+{
+    uint32_t definition = definition_of(rewriter, node);
+    uint32_t identifier = syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER);
+    bool is_function = node_at(rewriter, definition)->kind == KIND_FUNCTION_DEFINITION;
+    struct slice compiler;
+    struct slice name;
+    uint32_t damage;
+    uint32_t deep;
+
+    if (identifier == 0 ||
+        !is_definition((enum kind)node_at(rewriter, definition)->kind)) {
+        skip_damaged(rewriter, node, node, (struct slice){NULL, 0});
+        return;
+    }
+    name = qualified_name(rewriter, text_of(rewriter, identifier));
+    scope_bind(&rewriter->place->scope, rewriter->names.of_node[identifier], SITE_NONE);
+    damage = is_function ? find_damage(rewriter, definition) : 0;
+    if (is_function && (damage != 0 || is_before_damage)) {
+        skip_damaged(rewriter, node, damage != 0 ? damage : definition, name);
+        return;
+    }
+    compiler =
+        foreign_compiler(&rewriter->foreign, definition, node == definition ? 0 : node);
+    if (compiler.size > 0) {
+        rewriter->result->function_count += count_functions(rewriter, node);
+        note_add(rewriter, NOTE_REMARK, definition,
+                 "'%.*s' stays as it is: %.*s reads its source", (int)name.size,
+                 name.bytes, (int)compiler.size, compiler.bytes);
+        carry_to_definition(rewriter, definition, pending);
+        return;
+    }
+    rewrite_definition_header(rewriter, node, definition, pending);
+    deep = is_function ? find_deep(rewriter, definition, name) : 0;
+    if (deep != 0) {
+        skip_deep(rewriter, definition, deep, name);
+    } else if (is_function) {
+        rewrite_function(rewriter, node, definition, name);
+    } else {
+        rewrite_class(rewriter, definition, name);
+    }
+}
 
 /* --every-line: a site for each statement that has none, and for the headers of compound ones. */
 
@@ -78,7 +535,7 @@ void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pe
     }
 }
 
-bool is_definition(enum kind kind)
+static bool is_definition(enum kind kind)
 {
     return kind == KIND_FUNCTION_DEFINITION || kind == KIND_CLASS_DEFINITION ||
            kind == KIND_DECORATED_DEFINITION;

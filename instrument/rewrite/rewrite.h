@@ -1,6 +1,5 @@
 /* The rewriter: the state of rewriting one file, shared by the files that rewrite its parts:
- * rewrite.c (blocks), definition.c (functions, classes, what could not be parsed), compound.c (if,
- * for, try …), simple.c (simple statements), walrus.c, output/edits.c (the placing of records) and
+ * rewrite.c (blocks, functions, classes, what could not be parsed), compound.c (if, for, try …), simple.c (simple statements), walrus.c, output/edits.c (the placing of records) and
  * output/bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 #define MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
@@ -192,31 +191,6 @@ bool header_range(const struct rewriter *rewriter,
                   uint32_t *start,
                   uint32_t *end);
 
-/* definition.c */
-
-/* A function or class, decorated or not. `is_before_damage`: what follows it could not be read,
- * and may be a part of it. */
-void rewrite_definition(struct rewriter *rewriter,
-                        uint32_t node,
-                        struct pending *pending,
-                        bool is_before_damage);
-
-/* Whether a definition's header has a place for a record: a decorator, a class's bases. */
-bool definition_can_carry(const struct rewriter *rewriter, uint32_t node);
-
-/* Leaves everything below `node` alone, and says so at `deep`, which is nested too deep. `name`: of
- * the function, or empty for a statement of the module. */
-void skip_deep(struct rewriter *rewriter,
-               uint32_t node,
-               uint32_t deep,
-               struct slice name);
-
-/* Leaves everything below `node` alone, and says so at `damage`. */
-void skip_damaged(struct rewriter *rewriter,
-                  uint32_t node,
-                  uint32_t damage,
-                  struct slice name);
-
 /* rewrite.c */
 
 /* Rewrites the statements of a block or of the module. What is still pending at its end is
@@ -243,8 +217,6 @@ bool block_can_carry(const struct rewriter *rewriter, uint32_t block);
 
 /* The whole file. */
 void rewrite_module(struct rewriter *rewriter);
-
-bool is_definition(enum kind kind);
 
 /* Whether the statement is a string alone, which is documentation to Python. */
 bool is_docstring(const struct rewriter *rewriter, uint32_t statement);

@@ -1,9 +1,250 @@
-/* What saved tensors are known by, written: full names, files' names, lines of JSON. */
+/* A saved tensor: its full name, its file's name, its line of JSON, written and read. */
 #include "runtime/saved/saved.h"
 
+#include "runtime/base/arena.h"
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/json_read.h"
+#include "runtime/base/utf8.h"
 
 #include <string.h>
+
+/* What a saved tensor is known by, read from its line of JSON or from its file's name. */
+
+/* ---- the line ---- */
+
+/* Texts that are no texts, and numbers that are no such numbers, are passed over. */
+static void read_text(struct json_reader *reader, struct slice *text)
+{
+    if (json_reader_peek(reader) == '"') {
+        json_reader_text(reader, text);
+    } else {
+        json_reader_skip(reader);
+    }
+}
+
+static uint64_t read_number(struct json_reader *reader, uint64_t missing)
+{
+    uint64_t number = missing;
+    char first = json_reader_peek(reader);
+
+    if (first >= '0' && first <= '9') {
+        json_reader_natural(reader, &number);
+    } else {
+        json_reader_skip(reader);
+    }
+    return number;
+}
+
+static void
+read_field(struct json_reader *reader, struct slice key, struct saved_tensor *tensor)
+{
+    uint64_t line;
+
+    if (slice_equal(key, SLICE("prefix"))) {
+        read_text(reader, &tensor->key.prefix);
+    } else if (slice_equal(key, SLICE("module"))) {
+        read_text(reader, &tensor->key.module_path);
+    } else if (slice_equal(key, SLICE("name"))) {
+        read_text(reader, &tensor->key.name);
+    } else if (slice_equal(key, SLICE("call"))) {
+        tensor->key.call = read_number(reader, 0);
+    } else if (slice_equal(key, SLICE("order"))) {
+        tensor->order = read_number(reader, SAVED_ORDER_UNKNOWN);
+    } else if (slice_equal(key, SLICE("file"))) {
+        read_text(reader, &tensor->file);
+    } else if (slice_equal(key, SLICE("function"))) {
+        read_text(reader, &tensor->function);
+    } else if (slice_equal(key, SLICE("line"))) {
+        line = read_number(reader, 0);
+        tensor->line = line > UINT32_MAX ? 0 : (uint32_t)line;
+    } else {
+        json_reader_skip(reader);
+    }
+}
+
+static bool copy_texts(struct saved_tensor *tensor, struct arena *arena)
+{
+    struct slice *const texts[] = {&tensor->key.prefix, &tensor->key.module_path,
+                                   &tensor->key.name, &tensor->file, &tensor->function};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = arena_copy(arena, *texts[i]);
+        if (texts[i]->bytes == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const int64_t *
+copy_sizes(const int64_t *sizes, uint32_t count, struct arena *arena)
+{
+    int64_t *copy;
+
+    if (sizes == NULL) {
+        return NULL;
+    }
+    copy = arena_allocate(arena, count, sizeof *copy);
+    if (copy != NULL && count > 0) {
+        memcpy(copy, sizes, count * sizeof *copy);
+    }
+    return copy;
+}
+
+bool saved_tensor_copy(struct saved_tensor *copy,
+                       const struct saved_tensor *tensor,
+                       struct arena *arena)
+{
+    uint32_t count = tensor->array.dimension_count;
+    struct saved_tensor result = *tensor;
+
+    result.array.data = NULL;
+    result.array.shape = copy_sizes(tensor->array.shape, count, arena);
+    result.array.strides = copy_sizes(tensor->array.strides, count, arena);
+    if (!copy_texts(&result, arena) || arena->has_failed) {
+        return false;
+    }
+    *copy = result;
+    return true;
+}
+
+/* Nothing is known but the array. */
+static struct saved_tensor begin(const struct saved_tensor *tensor)
+{
+    struct slice none = SLICE("");
+
+    return (struct saved_tensor){
+        .key = {none, none, none, 0},
+        .order = SAVED_ORDER_UNKNOWN,
+        .file = none,
+        .function = none,
+        .array = tensor->array,
+    };
+}
+
+bool saved_read_json(struct saved_tensor *tensor,
+                     struct slice text,
+                     struct arena *arena)
+{
+    struct saved_tensor found = begin(tensor);
+    struct json_reader reader;
+    struct slice key;
+    struct slice no_name = {NULL, 0};
+
+    found.key.name = no_name;
+    json_reader_init(&reader, text, arena);
+    json_reader_begin_object(&reader);
+    while (json_reader_next_key(&reader, &key)) {
+        read_field(&reader, key, &found);
+    }
+    if (!json_reader_finish(&reader) || found.key.name.bytes == NULL ||
+        !copy_texts(&found, arena)) {
+        return false;
+    }
+    *tensor = found;
+    return true;
+}
+
+/* ---- the file's name ---- */
+
+static int hex_digit(char byte)
+{
+    if (byte >= '0' && byte <= '9') {
+        return byte - '0';
+    }
+    return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
+}
+
+/* %XX become the bytes that they stand for; where that is no text, all stays as it is. */
+static struct slice unescape(struct slice text, struct arena *arena)
+{
+    struct slice result = arena_copy(arena, text);
+    char *bytes = (char *)result.bytes; /* of the copy */
+    size_t size = 0;
+
+    if (bytes == NULL) {
+        return result;
+    }
+    for (size_t i = 0; i < text.size; size++) {
+        if (text.bytes[i] == '%' && text.size - i >= 3 &&
+            hex_digit(text.bytes[i + 1]) >= 0 && hex_digit(text.bytes[i + 2]) >= 0) {
+            bytes[size] = (char)(hex_digit(text.bytes[i + 1]) << 4 |
+                                 hex_digit(text.bytes[i + 2]));
+            i += 3;
+        } else {
+            bytes[size] = text.bytes[i++];
+        }
+    }
+    result.size = size;
+    return utf8_find_invalid(result) == size ? result : arena_copy(arena, text);
+}
+
+/* Cuts `.callN` off, where the text ends so. */
+static uint64_t cut_call(struct slice *stem)
+{
+    const struct slice mark = SLICE(".call");
+    uint64_t call = 0;
+    size_t digits = stem->size;
+
+    while (digits > 0 && stem->bytes[digits - 1] >= '0' &&
+           stem->bytes[digits - 1] <= '9') {
+        digits--;
+    }
+    if (digits == stem->size || !slice_ends(slice_part(*stem, 0, digits), mark)) {
+        return 0;
+    }
+    for (size_t i = digits; i < stem->size; i++) {
+        if (__builtin_mul_overflow(call, 10, &call) ||
+            __builtin_add_overflow(call, (uint64_t)(stem->bytes[i] - '0'), &call)) {
+            return 0;
+        }
+    }
+    stem->size = digits - mark.size;
+    return call;
+}
+
+/* Where the name begins: behind the last dot that stands in no brackets, those of a leaf such as
+ * `cache['a.b']`. */
+static size_t find_name(struct slice stem)
+{
+    size_t depth = 0;
+
+    for (size_t i = stem.size; i > 0; i--) {
+        char byte = stem.bytes[i - 1];
+
+        if (byte == ']') {
+            depth++;
+        } else if (byte == '[' && depth > 0) {
+            depth--;
+        } else if (byte == '.' && depth == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+bool saved_read_file_name(struct saved_tensor *tensor,
+                          struct slice file_name,
+                          struct arena *arena)
+{
+    struct saved_tensor found = begin(tensor);
+    struct slice stem = file_name;
+    size_t name;
+
+    if (slice_ends(stem, SLICE(".pt"))) {
+        stem.size -= 3;
+    }
+    found.key.call = cut_call(&stem);
+    name = find_name(stem);
+    found.key.name = unescape(slice_part(stem, name, stem.size), arena);
+    found.key.module_path =
+        unescape(slice_part(stem, 0, name == 0 ? 0 : name - 1), arena);
+    if (found.key.name.bytes == NULL || found.key.module_path.bytes == NULL) {
+        return false;
+    }
+    *tensor = found;
+    return true;
+}
 
 /* With ".call", a number and a suffix it stays below the 255 bytes that file systems take. */
 #define STEM_SIZE_MAX    200

@@ -62,9 +62,6 @@ struct kernels {
 
 /* Those that were compiled in, the best first, then NULL. */
 const struct kernels *const *kernels_all(void);
-/* Those in use: the best that the processor has, or what MONITORCH_KERNELS asks for, if the
- * processor has that. */
-const struct kernels *kernels_in_use(void);
 
 extern const struct kernels kernels_portable;
 #if defined(__x86_64__)

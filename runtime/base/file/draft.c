@@ -1,14 +1,308 @@
-/* A file that is written piece by piece, beside the name that it takes when it is whole. */
+/* Drafts and temporaries: files that are written beside the name that they get when they are whole. */
 #include "runtime/base/file/draft.h"
 
+#include "runtime/base/file/file.h"
 #include "runtime/base/file/inputs.h"
 
+#include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Files that are written beside the name that they are to have. */
+
+#define NAME_FORMAT ".monitorch-%ld-%lu.tmp"
+
+/* Those that exist just now, for the one who has to remove them all. The lock is held while one
+ * is made, renamed or removed. */
+static pthread_mutex_t temporaries_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct file_temporary *temporaries;
+static unsigned long temporary_count;
+
+/* A process that is forked off while another thread holds the lock must not wait for it. */
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&temporaries_lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&temporaries_lock);
+}
+
+static void after_fork_in_child(void)
+{
+    temporaries = NULL;
+    pthread_mutex_unlock(&temporaries_lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+void file_abandon_all(void)
+{
+    pthread_mutex_lock(&temporaries_lock);
+    for (struct file_temporary *one = temporaries; one != NULL; one = one->next) {
+        unlink(one->path);
+    }
+    /* The lock stays taken. */
+}
+
+static size_t folder_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* ---- what was left by processes that were killed ---- */
+
+#define CLEANED_COUNT 16
+#define LEFT_SECONDS  60
+
+/* Folders that were looked through, so that a process does it once for each. The lock is held. */
+static struct {
+    dev_t device;
+    ino_t inode;
+} cleaned[CLEANED_COUNT];
+static unsigned cleaned_count;
+
+static bool is_cleaned(const struct stat *folder)
+{
+    for (unsigned i = 0; i < cleaned_count && i < CLEANED_COUNT; i++) {
+        if (cleaned[i].device == folder->st_dev && cleaned[i].inode == folder->st_ino) {
+            return true;
+        }
+    }
+    cleaned[cleaned_count % CLEANED_COUNT].device = folder->st_dev;
+    cleaned[cleaned_count % CLEANED_COUNT].inode = folder->st_ino;
+    cleaned_count++;
+    return false;
+}
+
+/* Whether its writer is gone: the process is not there, nobody holds the file (a process of another
+ * machine or container), and it was not written to just now. */
+static bool is_left(int folder, const char *name, long process)
+{
+    struct stat status;
+    int descriptor =
+        openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool is_free;
+
+    if (descriptor < 0) {
+        return false;
+    }
+    is_free = kill((pid_t)process, 0) != 0 && errno == ESRCH &&
+              fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+              time(NULL) - status.st_mtime >= LEFT_SECONDS &&
+              flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    close(descriptor);
+    return is_free;
+}
+
+/* Removes temporary files in the folder whose writers were killed. */
+static void clean_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        long process;
+        unsigned long number;
+        int size = 0;
+
+        if (sscanf(entry->d_name, NAME_FORMAT "%n", &process, &number, &size) == 2 &&
+            size > 0 && entry->d_name[size] == '\0' && process > 0 &&
+            is_left(dirfd(folder), entry->d_name, process)) {
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+}
+
+/* The folder that the last file was made in, with its slash. Its absolute name spares a stat for each
+ * of many files in one folder. The lock is held. */
+static char last_folder[PATH_MAX];
+
+static bool is_last_folder(const char *path, size_t size)
+{
+    if (*path == '/' && last_folder[size] == '\0' &&
+        memcmp(path, last_folder, size) == 0) {
+        return true;
+    }
+    memcpy(last_folder, path, size);
+    last_folder[size] = '\0';
+    return false;
+}
+
+/* `path` names a file in the folder. The lock is held. */
+static void clean_beside(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t size = folder_size(path);
+    struct stat status;
+
+    assert(size < sizeof folder);
+    if (is_last_folder(path, size)) {
+        return;
+    }
+    memcpy(folder, size == 0 ? "." : path, size == 0 ? 1 : size);
+    folder[size == 0 ? 1 : size] = '\0';
+    if (stat(folder, &status) == 0 && !is_cleaned(&status)) {
+        clean_folder(folder);
+    }
+}
+
+static void temporary_forget(struct file_temporary *temporary)
+{
+    struct file_temporary **link = &temporaries;
+
+    while (*link != temporary) {
+        link = &(*link)->next;
+    }
+    *link = temporary->next;
+}
+
+/* ---- making one ---- */
+
+/* Makes the folders above a file, as far as they are missing. */
+static bool make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t size = folder_size(path);
+
+    for (size_t i = 1; i < size; i++) {
+        if (path[i] != '/') {
+            continue;
+        }
+        memcpy(folder, path, i);
+        folder[i] = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int file_temporary_open(struct file_temporary *temporary, const char *beside)
+{
+    size_t folder = folder_size(beside), room = sizeof temporary->path - folder;
+    int descriptor;
+
+    if (file_operation_fails()) {
+        return -1;
+    }
+    if (folder >= sizeof temporary->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(temporary->path, beside, folder);
+    pthread_once(&fork_once, watch_forks);
+    pthread_mutex_lock(&temporaries_lock);
+    do {
+        int size = snprintf(temporary->path + folder, room, NAME_FORMAT, (long)getpid(),
+                            temporary_count++);
+
+        if (size < 0 || (size_t)size >= room) {
+            errno = ENAMETOOLONG;
+            descriptor = -1;
+            break;
+        }
+        descriptor =
+            open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno == ENOENT && make_folders(temporary->path)) {
+            descriptor =
+                open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        }
+    } while (descriptor < 0 && errno == EEXIST);
+    if (descriptor >= 0) {
+        (void)flock(descriptor, LOCK_EX | LOCK_NB); /* says that somebody writes it */
+        temporary->next = temporaries;
+        temporaries = temporary;
+        clean_beside(temporary->path);
+    }
+    pthread_mutex_unlock(&temporaries_lock);
+    return descriptor;
+}
+
+/* Some file systems have neither this way of renaming nor hard links; there a file that appears
+ * just now may be replaced. */
+static bool rename_new(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return true;
+    }
+    if (errno == EEXIST) {
+        return false;
+    }
+#endif
+    if (link(from, to) == 0) {
+        unlink(from);
+        return true;
+    }
+    if (errno == EEXIST || access(to, F_OK) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0;
+}
+
+static bool
+temporary_rename(struct file_temporary *temporary, const char *path, bool may_replace)
+{
+    bool is_renamed = false;
+    int number;
+
+    pthread_mutex_lock(&temporaries_lock);
+    if (!file_operation_fails()) {
+        is_renamed = may_replace ? rename(temporary->path, path) == 0
+                                 : rename_new(temporary->path, path);
+    }
+    number = errno;
+    if (!is_renamed) {
+        unlink(temporary->path);
+    }
+    temporary_forget(temporary);
+    pthread_mutex_unlock(&temporaries_lock);
+    errno = number;
+    return is_renamed;
+}
+
+bool file_temporary_rename(struct file_temporary *temporary, const char *path)
+{
+    return temporary_rename(temporary, path, true);
+}
+
+/* The same where nothing has that name yet; errno is EEXIST where something has. */
+static bool file_temporary_rename_new(struct file_temporary *temporary,
+                                      const char *path)
+{
+    return temporary_rename(temporary, path, false);
+}
+
+void file_temporary_remove(struct file_temporary *temporary)
+{
+    pthread_mutex_lock(&temporaries_lock);
+    unlink(temporary->path);
+    temporary_forget(temporary);
+    pthread_mutex_unlock(&temporaries_lock);
+}
 
 /* `number` is that of the system's error. */
 static bool fail(struct file_draft *draft, int number, struct error *error)

@@ -4,11 +4,32 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file/file.h"
-#include "runtime/base/file/temporary.h"
 #include "runtime/base/slice.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Files that are written beside their final name, and get it when they are whole. Private to the
+ * files that write. */
+
+#ifndef PATH_MAX
+    #define PATH_MAX 4096
+#endif
+
+/* In a list of all that exist just now: it may not move until it is renamed or removed. A process
+ * that is forked off has none; those of its parent are not to be renamed or removed there. */
+struct file_temporary {
+    char path[PATH_MAX];
+    struct file_temporary *next;
+};
+
+/* Makes one in the folder of `beside`, and that folder where it is missing. Gives back the open
+ * file, or -1 with errno. Those that killed processes have left in the folder are removed. */
+int file_temporary_open(struct file_temporary *temporary, const char *beside);
+/* The file gets the name `path`; on failure, with errno, it is removed. */
+bool file_temporary_rename(struct file_temporary *temporary, const char *path);
+void file_temporary_remove(struct file_temporary *temporary);
 
 /* It may not move while it is open. Each function that fails closes the draft too, and removes
  * what it wrote; the file that was there is as it was. Errors of the system leave errno too. */

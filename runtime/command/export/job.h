@@ -2,16 +2,61 @@
 #ifndef MONITORCH_COMMAND_EXPORT_JOB_H
 #define MONITORCH_COMMAND_EXPORT_JOB_H
 
+#include "runtime/base/arena.h"
 #include "runtime/base/arguments/exit_code.h"
+#include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
-#include "runtime/command/export/options.h"
-#include "runtime/command/export/output.h"
+#include "runtime/base/file/draft.h"
 #include "runtime/command/shared/progress.h"
+#include "runtime/command/shared/trace_words.h"
 #include "runtime/view/list/annotation.h"
+#include "runtime/view/walk/event_columns.h"
+#include "runtime/view/walk/event_filter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Where an export goes: a file, which is there when it is whole, or standard output. */
+
+struct export_output {
+    const char *path; /* borrowed; "-": standard output; NULL: this is not asked for */
+    bool is_open;
+    struct buffer text;      /* owned; what is not written yet */
+    struct file_draft draft; /* of a file */
+};
+
+/* An error without a kind has been told already. Each that fails closes the output, and leaves
+ * the file that was there as it was. */
+bool export_output_open(struct export_output *output, struct error *error);
+/* Writes what was added to `text`, where it is much. */
+bool export_output_flush(struct export_output *output, struct error *error);
+
+/* What the command line of `monitorch export` asks for. */
+
+enum export_format {
+    EXPORT_CSV,
+    EXPORT_JSONL,
+    EXPORT_PERFETTO,
+    EXPORT_ANNOTATE,
+    EXPORT_SQLITE,
+    EXPORT_FORMAT_COUNT
+};
+
+struct export_options {
+    struct event_filter filter; /* owned */
+    /* Where to: a file's name, of ANNOTATE a folder's; "-": standard output; NULL: nowhere.
+     * Borrowed. */
+    const char *paths[EXPORT_FORMAT_COUNT];
+    enum event_column columns[EVENT_COLUMN_COUNT]; /* of CSV */
+    size_t column_count;
+    bool has_edges; /* of SQLITE: the table edges too */
+    bool is_forced; /* of SQLITE: a file that is no such database is replaced too */
+    bool is_quiet;
+    bool is_json;              /* what was written is printed */
+    struct trace_words traces; /* owned */
+    struct arena arena;        /* of words that were put together */
+};
 
 struct export_job {
     const struct export_options *options; /* borrowed */

@@ -1,15 +1,423 @@
 /* `monitorch show`: the events of traces, as a tree or as JSON. */
 #include "instrument/output/strip.h"
+
+#include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
 #include "runtime/base/file/output.h"
-#include "runtime/command/show/state.h"
+#include "runtime/base/number_map.h"
+#include "runtime/command/shared/no_match.h"
+#include "runtime/command/shared/trace_remarks.h"
+#include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/list/canonical.h"
+#include "runtime/view/list/json_log.h"
 #include "runtime/view/list/setting_list.h"
 #include "runtime/view/list/site_list.h"
+#include "runtime/view/list/tree_log.h"
+#include "runtime/view/tracklog/labels.h"
+#include "runtime/view/tracklog/tracklog.h"
+#include "runtime/view/walk/event_filter.h"
+#include "runtime/view/walk/open_calls.h"
+#include "runtime/view/walk/source_lines.h"
 #include "runtime/view/words/value_text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
+
+struct show_options {
+    struct event_filter filter; /* owned */
+    uint64_t head;              /* UINT64_MAX: all */
+    uint64_t tail;              /* UINT64_MAX: all */
+    bool has_source;
+    bool is_json;
+    bool is_tree; /* the tree log */
+    bool has_labels;
+    struct track_labels labels; /* of the tree log; borrowed from the command line */
+    bool has_backward;          /* gradients too */
+    bool has_sample;
+    bool is_sites;
+    bool is_settings;
+    bool is_canonical;
+    bool is_quiet;
+    enum color color;
+    struct trace_words traces; /* owned */
+};
+
+/* The showing of one trace. */
+struct show {
+    const struct show_options *options; /* borrowed */
+    const char *path;                   /* borrowed */
+    struct log_reader *reader;          /* owned */
+    struct source_lines sources;        /* owned */
+    struct open_calls calls;            /* owned */
+    struct tree_log tree;               /* owned */
+    struct track_log *tracked;          /* owned; with --style tree, else NULL */
+    bool has_tracked_calls;             /* those alone are told by it */
+    struct buffer lines;                /* owned; what the tree log made of one item */
+    uint16_t tree_thread;               /* whose lines of it stand last */
+    bool has_tree_thread;
+    struct json_log json;
+    struct canonical canonical;            /* owned */
+    const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
+    bool is_heading_due;            /* its heading is written before its first event */
+    bool prints_notes;              /* and nothing else */
+    struct buffer text;             /* owned; what is not written yet */
+    struct number_map wanted_calls; /* owned; with --backward: call -> whether it is */
+    bool is_selective;              /* calls are shown with their first event that is */
+    bool is_counting;               /* events are counted, nothing is shown */
+    bool has_failed;   /* memory ran out, or the text could not be written */
+    uint64_t first;    /* of the events that match, the first to be shown */
+    uint64_t matched;  /* events that matched so far */
+    uint64_t seen;     /* events so far */
+    uint64_t alarming; /* shown ones with NaN or Inf */
+};
+
+/* What the command line of `monitorch show` asks for. */
+
+#define TABLE_OF_OPTIONS "runtime/command/show/options.def"
+#include "runtime/base/arguments/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help show_help = {
+    .usage =
+        "monitorch show [options] TRACE...",
+    .purpose =
+    "Prints the events of a trace, one a line, below their calls: the source line,\n"
+    "the name, the value, and the change since the name's last value. `!!` marks NaN\n"
+    "and Inf.\n",
+    .common = "function name nan",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "The lines of the calls around the chosen events are printed too.\n"
+    "\n"
+    "Examples:\n"
+    "  monitorch show run.mtrace | less\n"
+    "  monitorch show --nan --head 1 run.mtrace\n"
+    "  monitorch show --function 'Attention.*' --name q --source run.mtrace\n"
+    "  monitorch show --style tree --function 'Attention.*' run.mtrace\n"
+    "  monitorch show --canonical run.mtrace >run.txt\n"
+    "  monitorch show --json run.mtrace | jq 'select(.nan > 0) | .line'\n"
+    "\n"
+    "Exit codes: 0 done; 1 no such event; 2 wrong usage; 3 a trace could not be read,\n"
+    "or only in part (the readable part is printed).\n",
+};
+/* clang-format on */
+
+static void show_add_thread_heading(struct show *show);
+
+static bool
+read_style(struct show_options *options, const char *argument, struct error *error)
+{
+    static const char *const names[] = {"lines", "tree", NULL};
+    int index;
+
+    if (!argument_read_choice(&rules[OPTION_STYLE], argument, names, "lines or tree",
+                              &index, error)) {
+        return false;
+    }
+    options->is_tree = index == 1;
+    return true;
+}
+
+static bool
+read_labels(struct show_options *options, const char *argument, struct error *error)
+{
+    options->has_labels = true;
+    if (!track_labels_change(&options->labels, slice_of(argument))) {
+        return argument_refuse(&rules[OPTION_LABELS], argument,
+                               "en, zh, or KEY:TEXT with commas between", error);
+    }
+    return true;
+}
+
+/* For struct argument_taker. */
+static bool
+option_apply(void *context, int id, const char *argument, struct error *error)
+{
+    struct show_options *options = context;
+
+    switch (id) {
+    case OPTION_HEAD:
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of events", &options->head, error);
+    case OPTION_TAIL:
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of events", &options->tail, error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_SOURCE:
+        options->has_source = true;
+        return true;
+    case OPTION_BACKWARD:
+        options->has_backward = true;
+        return true;
+    case OPTION_STYLE:
+        return read_style(options, argument, error);
+    case OPTION_LABELS:
+        return read_labels(options, argument, error);
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_SAMPLE:
+        options->has_sample = true;
+        return true;
+    case OPTION_CANONICAL:
+        options->is_canonical = true;
+        return true;
+    case OPTION_SETTINGS:
+        options->is_settings = true;
+        return true;
+    case OPTION_SITES:
+        options->is_sites = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* those that choose events; --help and --version were answered before */
+        return event_filter_process(&options->filter, rules[id].text, argument, NULL,
+                                    error);
+    }
+}
+
+static bool check_lists(const struct show_options *options, struct error *error)
+{
+    bool has_more = !event_filter_is_empty(&options->filter) ||
+                    options->head != UINT64_MAX || options->tail != UINT64_MAX ||
+                    options->has_source || options->has_sample ||
+                    options->is_canonical || options->is_tree;
+
+    if (options->is_sites && (has_more || options->is_settings)) {
+        return arguments_refuse("--sites lists all sites: only --json can be added",
+                                error);
+    }
+    if (options->is_settings && has_more) {
+        return arguments_refuse(
+            "--settings lists all settings: only --json can be added", error);
+    }
+    return true;
+}
+
+static bool check(const struct show_options *options, struct error *error)
+{
+    if (options->traces.count == 0) {
+        return trace_words_refuse_none(error);
+    }
+    if (options->is_json && options->has_source) {
+        return arguments_refuse("--source is for text: remove it, or --json", error);
+    }
+    if (options->is_json && options->is_tree) {
+        return arguments_refuse("--style is for text: remove it, or --json", error);
+    }
+    if (options->has_labels && !options->is_tree) {
+        return arguments_refuse("--labels needs --style tree", error);
+    }
+    if (options->has_sample && !options->is_json) {
+        return arguments_refuse("--sample needs --json", error);
+    }
+    if (options->is_canonical && options->filter.call != 0) {
+        return arguments_refuse(
+            "--call excludes --canonical, which replaces the trace's numbers of calls",
+            error);
+    }
+    return check_lists(options, error);
+}
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+static bool show_options_read(struct show_options *options,
+                              int word_count,
+                              char **words,
+                              struct error *error)
+{
+    *options = (struct show_options){.head = UINT64_MAX, .tail = UINT64_MAX};
+    options->labels = track_labels_of_environment();
+    event_filter_init(&options->filter);
+    return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
+                            option_apply, options, error) &&
+           check(options, error);
+}
+
+static void show_options_release(struct show_options *options)
+{
+    event_filter_release(&options->filter);
+    trace_words_release(&options->traces);
+}
+
+/* What `monitorch show` says beside the events. */
+
+static const char *why_nothing(const struct show *show)
+{
+    return show->options->is_settings                   ? "has no settings"
+           : show->options->is_sites                    ? "has no sites"
+           : show->seen > 0 || show->options->head == 0 ? "no event matches"
+                                                        : "has no events";
+}
+
+/* False: it cannot be printed. */
+static bool print_nothing(struct show *show)
+{
+    if (!show->options->is_json) {
+        return true;
+    }
+    json_log_add_nothing(&show->json, slice_of(why_nothing(show)), &show->text);
+    return output_flush(&show->text, 1);
+}
+
+/* Tells on standard error what is wrong with the trace, or that nothing was there to show. */
+static enum exit_code show_report_rest(struct show *show)
+{
+    enum exit_code exit_code = trace_report_damage(show->path, show->reader);
+
+    if (show->has_failed) {
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    }
+    if (!show->options->is_quiet) {
+        trace_report_remarks(show->path, log_reader_header(show->reader),
+                             exit_code != EXIT_CODE_DONE, "shown");
+    }
+    if (show->matched == 0 && exit_code == EXIT_CODE_DONE) {
+        print_message(show->path, why_nothing(show));
+        print_nearest(show->path, &show->options->filter);
+        return print_nothing(show) ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_INPUT_FAILED;
+    }
+    return exit_code;
+}
+
+static void add_count(struct buffer *text, uint64_t count, const char *noun)
+{
+    buffer_add_number(text, count);
+    buffer_add_byte(text, ' ');
+    buffer_add(text, slice_of(noun));
+    buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
+}
+
+/* For a person at a terminal, behind the last event. */
+static void show_add_footer(const struct show *show)
+{
+    const struct log_header *header = log_reader_header(show->reader);
+    struct buffer line = BUFFER_INIT;
+    uint64_t shown = show->matched > show->first ? show->matched - show->first : 0;
+
+    if (show->options->is_quiet || show->options->is_json || show->options->is_sites ||
+        show->options->is_settings || shown == 0 || !isatty(STDOUT_FILENO) ||
+        !isatty(STDERR_FILENO)) {
+        return;
+    }
+    add_count(&line, shown, "event");
+    if (shown < show->seen) {
+        buffer_add(&line, SLICE(" of "));
+        buffer_add_number(&line, show->seen);
+    }
+    if (header->last != 0 && show->options->head == UINT64_MAX &&
+        header->event_count > show->seen && shown == show->seen) {
+        buffer_add(&line, SLICE(", the newest of "));
+        buffer_add_number(&line, header->event_count);
+    }
+    if (show->alarming > 0) {
+        buffer_add(&line, SLICE(", "));
+        buffer_add_number(&line, show->alarming);
+        buffer_add(&line, SLICE(" with NaN or Inf (--nan shows only these)"));
+    }
+    buffer_add_byte(&line, '\n');
+    output_print_error(buffer_slice(&line));
+    buffer_release(&line);
+}
+
+/* `monitorch show --style tree`: the tree log of a trace. */
+
+/* Whether the trace tells of tracked calls; else all of its calls are told. */
+static bool has_tracked_calls(struct log_reader *reader)
+{
+    struct log_item item;
+    bool has_some = false;
+
+    while (!has_some && log_reader_next(reader, &item)) {
+        has_some = item.kind == LOG_TRACKED;
+    }
+    log_reader_rewind(reader);
+    return has_some;
+}
+
+/* With --style tree: begins the tree log, at the beginning of the trace. */
+static void show_tree_begin(struct show *show)
+{
+    const struct show_options *options = show->options;
+
+    if (show->tracked == NULL) {
+        show->has_tracked_calls = has_tracked_calls(show->reader);
+    }
+    struct track_options how = {
+        .labels = options->labels,
+        .has_color = color_is_wanted(options->color, STDOUT_FILENO),
+        .is_canonical = options->is_canonical,
+        .is_all = !show->has_tracked_calls,
+        .is_selective = show->is_selective,
+        .has_lines = options->has_source,
+        .strip = strip_source,
+    };
+
+    track_log_free(show->tracked);
+    show->tracked = track_log_new(&how);
+    show->has_failed = show->has_failed || show->tracked == NULL;
+    show->has_tree_thread = false;
+    if (show->tracked == NULL) {
+        print_message(show->path, "out of memory");
+    }
+}
+
+static void add_heading(struct show *show, uint16_t thread)
+{
+    struct slice name = log_reader_thread_name(show->reader, thread);
+
+    buffer_add(&show->text, SLICE("-- thread "));
+    if (name.size > 0) {
+        buffer_add_printable(&show->text, name);
+    } else {
+        buffer_add_number(&show->text, thread);
+    }
+    buffer_add(&show->text, SLICE(" --\n"));
+}
+
+/* Lines of one thread stand together: where another one goes on, its name comes first. */
+static void add_lines(struct show *show, uint16_t thread)
+{
+    bool is_other = show->has_tree_thread && show->tree_thread != thread;
+
+    if (show->thread != NULL) {
+        show_add_thread_heading(show);
+    } else if (is_other) {
+        add_heading(show, thread);
+    }
+    show->has_tree_thread = true;
+    show->tree_thread = thread;
+    buffer_add(&show->text, buffer_slice(&show->lines));
+}
+
+/* Tells what the item gives rise to. */
+static void show_tree_add(struct show *show, const struct log_item *item)
+{
+    uint16_t thread = 0;
+
+    if (show->is_counting || show->prints_notes || show->tracked == NULL) {
+        return;
+    }
+    show->lines.size = 0;
+    track_log_add(show->tracked, item, &show->lines, &thread);
+    if (show->lines.has_failed || track_log_has_failed(show->tracked)) {
+        print_message(show->path, "out of memory");
+        show->has_failed = true;
+    } else if (show->lines.size > 0 &&
+               (show->thread == NULL || show->thread->number == thread)) {
+        add_lines(show, thread);
+    }
+}
 
 #define NAME "show"
 /* ---- one trace ---- */
@@ -38,7 +446,7 @@ static void number_call(struct show *show, struct open_call *call)
     }
 }
 
-void show_add_thread_heading(struct show *show)
+static void show_add_thread_heading(struct show *show)
 {
     if (show->is_heading_due) {
         show->is_heading_due = false;
@@ -347,7 +755,7 @@ static void show_sites(struct show *show)
     flush(show, 1);
 }
 
-static void add_heading(struct show *show, struct slice name)
+static void add_trace_heading(struct show *show, struct slice name)
 {
     if (show->options->traces.count > 1 && !show->options->is_json) {
         buffer_add(&show->text, SLICE("== "));
@@ -393,7 +801,7 @@ show_trace(const struct show_options *options, const char *path, struct slice na
     show.json.is_canonical = options->is_canonical;
     source_lines_init(&show.sources, show.reader, strip_source);
     begin_trees(&show);
-    add_heading(&show, name);
+    add_trace_heading(&show, name);
     if (options->is_settings) {
         show_settings(&show);
     } else if (options->is_sites) {

@@ -1,19 +1,596 @@
 /* `monitorch sql`: traces asked in SQL. */
 #include "instrument/output/strip.h"
+
+#include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
 #include "runtime/base/file/file.h"
+#include "runtime/base/file/interrupt.h"
 #include "runtime/base/file/output.h"
+#include "runtime/base/nearest_name.h"
+#include "runtime/base/utf8.h"
 #include "runtime/command/shared/trace_remarks.h"
-#include "runtime/command/sql/options.h"
-#include "runtime/command/sql/prompt.h"
-#include "runtime/command/sql/run.h"
+#include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/view/sql/print.h"
+#include "runtime/view/sql/session.h"
 #include "runtime/view/walk/trace_list.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define NAME "sql"
+struct sql_options {
+    const char *query;      /* borrowed from the command line; may be NULL */
+    const char *query_file; /* the same; "-": standard input; may be NULL */
+    bool has_format;
+    enum sql_format format;
+    bool has_no_header;
+    uint64_t max_rows; /* UINT64_MAX: all */
+    bool is_schema;
+    bool is_quiet;
+    enum color color;
+    struct trace_words traces; /* owned */
+};
+
+struct sql_run {
+    const struct sql_options *options; /* borrowed */
+    struct sql_session *session;       /* borrowed */
+    struct sql_print print;
+    bool is_prompt;
+    bool has_failed; /* the output could not be written */
+};
+
+/* What the command line of `monitorch sql` asks for. */
+
+#define TABLE_OF_OPTIONS "runtime/command/sql/options.def"
+#include "runtime/base/arguments/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help sql_help = {
+    .usage =
+        "monitorch sql [options] TRACE... [QUERY]",
+    .purpose =
+    "Queries traces in SQL (the dialect of SQLite). The tables are read from the\n"
+    "traces during the query: nothing is imported, no trace is changed.\n\n"
+    "Tables (--schema lists their columns):\n"
+    "  events   one row for each recorded value: seq, kind, name, file, line,\n"
+    "           function, module, dtype, shape, min, max, mean, std, nan, hash ...\n"
+    "  sites    the places of the source that were recorded\n"
+    "  calls    calls of recorded functions: function, module, parent, time ...\n"
+    "  edges    which value was made from which: source and target are `seq`\n"
+    "Several traces share the tables; the column `trace` holds the file's name.\n\n"
+    "QUERY is a word with a blank in it, or the last word if it is no file. Without a\n"
+    "QUERY a terminal gets a prompt; otherwise the query is read from standard input.\n",
+    .common = "csv json schema",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch sql run.mtrace \"select count(*), max(absmax) from events\"\n"
+    "  monitorch sql run.mtrace 'select file, line, name, shape from events limit 9'\n"
+    "  monitorch sql run.mtrace 'select s.code, count(*) from events e join sites s\n"
+    "                            using (site) group by s.site order by 2 desc'\n"
+    "  monitorch sql --csv rank*.mtrace 'select trace, seq, mean from events' > m.csv\n"
+    "\n"
+    "Exit codes: 0 done; 2 wrong usage, or SQLite refused the query; 3 a trace could\n"
+    "not be read, or only in part (the readable rows are printed).\n",
+};
+/* clang-format on */
+
+static bool
+set_format(struct sql_options *options, enum sql_format format, struct error *error)
+{
+    if (options->has_format && options->format != format) {
+        return arguments_refuse("--table, --csv and --json exclude each other", error);
+    }
+    options->has_format = true;
+    options->format = format;
+    return true;
+}
+
+static bool
+set_file(struct sql_options *options, const char *argument, struct error *error)
+{
+    if (options->query_file != NULL) {
+        return arguments_refuse("two queries, expected one", error);
+    }
+    options->query_file = argument;
+    return true;
+}
+
+/* `argument` is NULL for the options that take none. */
+static bool option_apply(struct sql_options *options,
+                         enum option_id id,
+                         const char *argument,
+                         struct error *error)
+{
+    switch (id) {
+    case OPTION_FILE:
+        return set_file(options, argument, error);
+    case OPTION_CSV:
+        return set_format(options, SQL_CSV, error);
+    case OPTION_JSON:
+        return set_format(options, SQL_JSON, error);
+    case OPTION_TABLE:
+        return set_format(options, SQL_TABLE, error);
+    case OPTION_MAX_ROWS:
+        return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
+                                   "a number of rows", &options->max_rows, error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_NO_HEADER:
+        options->has_no_header = true;
+        return true;
+    case OPTION_SCHEMA:
+        options->is_schema = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+static bool has_blank(const char *word)
+{
+    return strpbrk(word, " \t\n"
+                         ";") != NULL;
+}
+
+/* A word that is no file is a query where it has a blank, or is the last one and looks like no
+ * file's name. */
+static bool is_query(const char *word, bool is_last)
+{
+    if (file_inspect(word).is_there) {
+        return false;
+    }
+    return has_blank(word) || (is_last && strpbrk(word, "/.") == NULL);
+}
+
+static bool skip_word(struct sql_options *options,
+                      const char *word,
+                      bool is_last,
+                      struct error *error)
+{
+    if (strcmp(word, "-") == 0) {
+        return set_file(options, word, error);
+    }
+    if (!is_query(word, is_last && options->traces.count > 0 &&
+                            options->query == NULL && options->query_file == NULL)) {
+        options->traces.words[options->traces.count++] = word;
+        return true;
+    }
+    if (options->query != NULL) {
+        return arguments_refuse(
+            "two queries, expected one; join them with `;` in one text", error);
+    }
+    options->query = word;
+    return true;
+}
+
+static bool check(const struct sql_options *options, struct error *error)
+{
+    if (options->query != NULL && options->query_file != NULL) {
+        return arguments_refuse("two queries, expected one: a word, or -f FILE", error);
+    }
+    if (options->traces.count == 0 && !options->is_schema) {
+        return trace_words_refuse_none(error);
+    }
+    return true;
+}
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+static bool sql_options_read(struct sql_options *options,
+                             int word_count,
+                             char **words,
+                             struct error *error)
+{
+    struct arguments arguments;
+    struct argument found;
+    struct argument before = {ARGUMENT_END, NULL};
+
+    *options = (struct sql_options){.max_rows = UINT64_MAX};
+    if (!trace_words_init(&options->traces, word_count, error)) {
+        return false;
+    }
+    arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
+    /* A word is taken when it is known whether another one follows. */
+    do {
+        if (!arguments_next(&arguments, &found, error)) {
+            return false;
+        }
+        if (found.rule >= 0) {
+            if (!option_apply(options, (enum option_id)found.rule, found.text, error)) {
+                return false;
+            }
+            continue;
+        }
+        if (before.rule == ARGUMENT_WORD &&
+            !skip_word(options, before.text, found.rule == ARGUMENT_END, error)) {
+            return false;
+        }
+        before = found;
+    } while (found.rule != ARGUMENT_END);
+    return check(options, error);
+}
+
+static void sql_options_release(struct sql_options *options)
+{
+    trace_words_release(&options->traces);
+}
+
+/* Running queries for `monitorch sql`: the session, its output and its messages. */
+
+#define NAME     "sql"
+#define NAME_MAX 128
+/* Of a line of a query that is shown under its error, in characters before the place. */
+#define CONTEXT 60
+
+static bool write_text(void *context, struct slice text)
+{
+    struct sql_run *run = context;
+
+    run->has_failed = !output_print(text) || run->has_failed;
+    return !run->has_failed;
+}
+
+static void sql_run_init(struct sql_run *run,
+                         const struct sql_options *options,
+                         struct sql_session *session)
+{
+    bool is_terminal = isatty(STDOUT_FILENO) != 0;
+
+    *run = (struct sql_run){.options = options, .session = session};
+    run->print = (struct sql_print){
+        .format = options->has_format ? options->format
+                  : is_terminal       ? SQL_TABLE
+                                      : SQL_TABS,
+        .has_header = !options->has_no_header,
+        .has_color = color_is_wanted(options->color, STDOUT_FILENO),
+        .is_terminal = is_terminal,
+        .width = output_width(),
+        .max_rows = options->max_rows,
+        .write = write_text,
+        .context = run,
+    };
+}
+
+/* ---- messages ---- */
+
+/* The name that was meant, or NULL. */
+static const char *find_meant(const char *unknown)
+{
+    const char *names[NAME_MAX];
+    int count = 0;
+
+    if (unknown[0] == '\0') {
+        return NULL;
+    }
+    for (size_t i = 0; count < NAME_MAX && sql_schema_name(i) != NULL; i++) {
+        names[count++] = sql_schema_name(i);
+    }
+    return nearest_name(unknown, names, count);
+}
+
+/* The line of the query with the place under it. */
+static void add_place(struct buffer *text, struct slice query, size_t offset)
+{
+    size_t start = offset;
+    size_t end = offset;
+    struct slice before;
+
+    while (start > 0 && query.bytes[start - 1] != '\n' && offset - start < CONTEXT) {
+        start--;
+    }
+    while (start < offset && ((unsigned char)query.bytes[start] & 0xC0) == 0x80) {
+        start++;
+    }
+    while (end < query.size && query.bytes[end] != '\n' && end - offset < CONTEXT) {
+        end++;
+    }
+    end = start + utf8_cut(slice_part(query, start, query.size), end - start);
+    before = slice_part(query, start, offset);
+    buffer_add(text, SLICE("    "));
+    buffer_add_printable(text, slice_part(query, start, end));
+    buffer_add_format(text, "\n    %*s^\n", (int)utf8_count(before), "");
+}
+
+static enum exit_code report_problem(struct sql_run *run,
+                                     struct slice query,
+                                     const struct sql_problem *problem,
+                                     const struct error *error)
+{
+    struct error whole = *error;
+    struct buffer text = BUFFER_INIT;
+    const char *meant;
+
+    if (problem->is_interrupted) {
+        print_message("", "interrupted");
+        return EXIT_CODE_DONE;
+    }
+    if (error->kind != ERROR_USAGE) {
+        print_message("", error->text);
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    meant = find_meant(problem->unknown);
+    error_set(&whole, ERROR_INPUT, "%s%s%s%s", error->text,
+              meant == NULL ? "" : "; did you mean ", meant == NULL ? "" : meant,
+              meant == NULL ? "" : "?");
+    if (run->is_prompt) {
+        print_message("", whole.text);
+    } else {
+        refuse(NAME, &whole);
+    }
+    if (problem->has_place) {
+        add_place(&text, query, problem->offset);
+    }
+    if (!run->is_prompt && problem->unknown[0] != '\0') {
+        buffer_add(&text,
+                   SLICE("`monitorch sql --schema` lists the tables and columns\n"));
+    }
+    output_print_error(buffer_slice(&text));
+    buffer_release(&text);
+    return EXIT_CODE_USAGE;
+}
+
+static void report_count(const struct sql_run *run, const struct sql_result *result)
+{
+    char line[120];
+
+    if (result->has_more && !run->options->is_quiet) {
+        snprintf(line, sizeof line, "%llu rows, and there are more (--max-rows)\n",
+                 (unsigned long long)result->row_count);
+    } else if (result->has_rows && run->print.format == SQL_TABLE &&
+               run->print.is_terminal && isatty(STDERR_FILENO) &&
+               !run->options->is_quiet) {
+        snprintf(line, sizeof line, "%llu row%s\n",
+                 (unsigned long long)result->row_count,
+                 result->row_count == 1 ? "" : "s");
+    } else {
+        return;
+    }
+    output_print_error(slice_of(line));
+}
+
+/* Tells the damage that was met since it was told last. true where there is some. */
+static bool sql_run_report_damage(struct sql_run *run)
+{
+    bool is_damaged = false;
+
+    for (size_t i = 0; i < run->options->traces.count; i++) {
+        const char *damage;
+
+        while ((damage = sql_session_next_damage(run->session, i)) != NULL) {
+            print_message(run->options->traces.words[i], damage);
+            is_damaged = true;
+        }
+    }
+    return is_damaged;
+}
+
+/* Prints what the text's queries give, and what is wrong with them. */
+static enum exit_code sql_run_text(struct sql_run *run, struct slice text)
+{
+    struct sql_result result;
+    struct sql_problem problem;
+    struct error error = ERROR_INIT;
+    enum exit_code exit_code = EXIT_CODE_DONE;
+    bool is_done =
+        sql_session_run(run->session, text, &run->print, &result, &problem, &error);
+    bool is_damaged = sql_run_report_damage(run);
+
+    if (!is_done) {
+        exit_code = report_problem(run, text, &problem, &error);
+    } else {
+        report_count(run, &result);
+    }
+    return is_damaged || run->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
+}
+
+/* The prompt of `monitorch sql`. */
+
+static const char prompt_first[] = "sql> ";
+static const char prompt_more[] = "...> ";
+
+struct prompt {
+    struct sql_run *run;    /* borrowed */
+    struct buffer input;    /* owned; read, and not used yet */
+    struct buffer query;    /* owned; its lines so far */
+    atomic_bool is_running; /* a query */
+    atomic_bool is_cleared; /* by Ctrl-C: the lines so far do not count */
+    bool is_at_end;         /* of standard input */
+};
+
+/* ---- Ctrl-C ---- */
+
+static bool handle_signal(void *context, int signal_number)
+{
+    struct prompt *prompt = context;
+
+    if (signal_number != SIGINT) {
+        return false;
+    }
+    if (atomic_load(&prompt->is_running)) {
+        sql_session_interrupt(prompt->run->session);
+        return true;
+    }
+    /* The terminal has dropped what was typed of this line. */
+    atomic_store(&prompt->is_cleared, true);
+    output_print(SLICE("\n"));
+    output_print(slice_of(prompt_first));
+    return true;
+}
+
+/* ---- lines ---- */
+
+/* The next line with its end, into `line`; false at the end of the input. */
+static bool read_line(struct prompt *prompt, struct buffer *line)
+{
+    char bytes[4096];
+
+    line->size = 0;
+    for (;;) {
+        struct slice input = buffer_slice(&prompt->input);
+        size_t end = slice_find(input, SLICE("\n"), 0);
+        ssize_t size;
+
+        if (end < input.size || (prompt->is_at_end && input.size > 0)) {
+            end = end < input.size ? end + 1 : end;
+            buffer_add(line, slice_part(input, 0, end));
+            memmove(prompt->input.bytes, prompt->input.bytes + end, input.size - end);
+            prompt->input.size -= end;
+            return !line->has_failed;
+        }
+        if (prompt->is_at_end) {
+            return false;
+        }
+        size = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (size < 0 && errno == EINTR) {
+            continue;
+        }
+        prompt->is_at_end = size <= 0;
+        buffer_add_bytes(&prompt->input, bytes, size > 0 ? (size_t)size : 0);
+        if (prompt->input.has_failed) {
+            return false;
+        }
+    }
+}
+
+/* ---- commands ---- */
+
+static const char help_text[] =
+    "A query ends with a semicolon, and may have several lines:\n"
+    "    select file, line, name, nan from events where nan > 0 limit 5;\n"
+    "Commands, each on a line of its own:\n"
+    "    .tables         print the names of the tables\n"
+    "    .schema TABLE   print the columns of one table, or of all\n"
+    "    .help           print this text\n"
+    "    .quit           leave the prompt, as Ctrl-D does\n"
+    "Ctrl-C stops a running query, and drops the typed text.\n";
+
+static void print_tables(const struct prompt *prompt, const char *name)
+{
+    struct buffer text = BUFFER_INIT;
+
+    if (sql_schema_add(&text, name, prompt->run->print.has_color)) {
+        output_print(buffer_slice(&text));
+    } else {
+        print_message("", "no such table; there are events, sites, calls and edges");
+    }
+    buffer_release(&text);
+}
+
+/* A line that begins with a point. false ends the prompt. */
+static bool run_command(const struct prompt *prompt, char *line)
+{
+    char *rest = NULL;
+    char *word = strtok_r(line,
+                          " \t\r\n"
+                          ";",
+                          &rest);
+    const char *argument = strtok_r(NULL,
+                                    " \t\r\n"
+                                    ";",
+                                    &rest);
+
+    if (word == NULL) {
+        return true;
+    }
+    if (strcmp(word, ".quit") == 0 || strcmp(word, ".exit") == 0) {
+        return false;
+    }
+    if (strcmp(word, ".help") == 0) {
+        print_text(help_text);
+    } else if (strcmp(word, ".tables") == 0) {
+        print_text("events  sites  calls  edges\n");
+    } else if (strcmp(word, ".schema") == 0) {
+        print_tables(prompt, argument);
+    } else {
+        print_message(word, "no such command; .help lists them");
+    }
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static void run_query(struct prompt *prompt)
+{
+    struct slice query = buffer_slice(&prompt->query);
+
+    query.size--; /* its NUL */
+    atomic_store(&prompt->is_running, true);
+    sql_run_text(prompt->run, query);
+    atomic_store(&prompt->is_running, false);
+    prompt->query.size = 0;
+}
+
+/* false ends the prompt. */
+static bool next_line(struct prompt *prompt, struct buffer *line)
+{
+    if (atomic_exchange(&prompt->is_cleared, false)) {
+        prompt->query.size = 0;
+    }
+    if (prompt->query.size == 0 && line->bytes[0] == '.') {
+        buffer_add_byte(line, '\0');
+        return line->has_failed || run_command(prompt, line->bytes);
+    }
+    buffer_add(&prompt->query, buffer_slice(line));
+    buffer_add_byte(&prompt->query, '\0');
+    if (prompt->query.has_failed) {
+        return false;
+    }
+    if (sql_is_blank(prompt->query.bytes)) {
+        prompt->query.size = 0;
+    } else if (sql_is_complete(prompt->query.bytes)) {
+        run_query(prompt);
+    } else {
+        prompt->query.size--; /* the NUL */
+    }
+    return true;
+}
+
+/* Reads queries from standard input, a terminal, until its end or `.quit`. */
+static enum exit_code sql_prompt(struct sql_run *run)
+{
+    struct prompt prompt = {.run = run};
+    struct buffer line = BUFFER_INIT;
+    bool is_out_of_memory;
+
+    run->is_prompt = true;
+    interrupt_ask(handle_signal, &prompt);
+    print_text("Tables: events, sites, calls, edges. A query ends with `;`. "
+               ".schema lists the columns, .help the commands.\n");
+    do {
+        output_print(slice_of(prompt.query.size == 0 ? prompt_first : prompt_more));
+    } while (read_line(&prompt, &line) && next_line(&prompt, &line) &&
+             !run->has_failed);
+    if (prompt.is_at_end) {
+        print_text("\n");
+    }
+    interrupt_ask(NULL, NULL);
+    is_out_of_memory =
+        line.has_failed || prompt.input.has_failed || prompt.query.has_failed;
+    if (is_out_of_memory) {
+        print_message("", "out of memory");
+    }
+    buffer_release(&line);
+    buffer_release(&prompt.query);
+    buffer_release(&prompt.input);
+    return is_out_of_memory || run->has_failed ? EXIT_CODE_INPUT_FAILED
+                                               : EXIT_CODE_DONE;
+}
+
 /* No query is as long. */
 #define QUERY_LIMIT (64 * 1024 * 1024)
 

@@ -5,14 +5,13 @@
 #define MONITORCH_PYTHON_FOLLOW_FOLLOW_H
 
 #define PY_SSIZE_T_CLEAN
-
-/* ---- plans (plan.c) ---- */
-
 #include <Python.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- plans ---- */
 
 #define PLAN_NOTHING UINT32_MAX
 
@@ -56,9 +55,6 @@ struct follow_plan {
     struct plan_value *values; /* owned */
     uint32_t value_count;
 };
-
-/* The type of plans. A new reference, or NULL with an exception. */
-PyObject *plan_make_type(PyObject *module);
 
 /* The function `make_plan` of the module; `type` is what plan_make_type gave. */
 PyObject *

@@ -13,10 +13,6 @@ struct followed_frame {
     bool has_wished_opcodes; /* somebody else asked for events of its instructions */
 };
 
-/* The frame as this thread knows it: new to it as a rule where it begins. Valid until the next
- * call for this thread. */
-struct followed_frame *followed_frame_get(const void *frame,
-                                          const struct follow_plan *plan);
 /* It has returned, or rests. */
 void followed_frame_leave(const void *frame, const struct follow_plan *plan);
 

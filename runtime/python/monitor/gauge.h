@@ -18,14 +18,10 @@ void gauge_devices_free(struct gauge_devices *devices); /* may be NULL */
 /* Adds the type and GAUGE_METRICS, GAUGE_EDGES to the module: 0, or -1 with an exception set. */
 int gauge_exec(PyObject *module);
 
-/* Whether an object is a Gauge. */
-bool gauge_check(PyObject *object);
+/* The types Switch and Probe: what torch calls after a module's forward on a step that is
+ * monitored. */
 
-/* Measures the tensor where it lies. NULL: done; else why it could not be read, a new
- * reference to a str. NULL with an exception set where memory ran out. */
-PyObject *gauge_measure(PyObject *gauge, PyObject *tensor);
-
-/* A call that a backward pass makes again: counted, not measured. */
-void gauge_note_recomputed(PyObject *gauge);
+/* Adds the types to the module: 0, or -1 with an exception set. */
+int probe_exec(PyObject *module);
 
 #endif

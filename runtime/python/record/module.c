@@ -9,7 +9,6 @@
 #include "runtime/python/follow/follow.h"
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/monitor/gauge.h"
-#include "runtime/python/monitor/probe.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/spy/saver.h"
@@ -18,7 +17,6 @@
 #include "runtime/python/tracer/tracing.h"
 #include "runtime/python/visit/hook.h"
 #include "runtime/python/visit/values.h"
-#include "runtime/python/watch/modules.h"
 #include "runtime/python/watch/observe.h"
 #include "runtime/python/watch/watch.h"
 

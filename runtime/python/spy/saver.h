@@ -1,4 +1,4 @@
-/* Shared by the saver_*.c files, and for others that save tensors: what is to be saved, from Python
+/* Shared by saver.c and saver_trace.c, and for others that save tensors: what is to be saved, from Python
  * objects. All of it is called with the GIL held but where it says otherwise. */
 #ifndef MONITORCH_PYTHON_SPY_SAVER_H
 #define MONITORCH_PYTHON_SPY_SAVER_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* ---- saver_value.c: the names that a tensor is saved under ---- */
+/* ---- the names that a tensor is saved under ---- */
 
 /* Prefix, module path, name, file, function. */
 #define SAVER_TEXT_COUNT 5
@@ -58,7 +58,7 @@ void saver_item_release(struct saver_item *item);
 
 /* ---- what the module has ---- */
 
-/* save_pt(), see saver_pt.c. */
+/* save_pt(), see saver.c. */
 extern const char saver_save_pt_doc[], saver_stem_doc[];
 PyObject *saver_save_pt(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *saver_stem(PyObject *module, PyObject *name);

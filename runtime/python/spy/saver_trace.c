@@ -1,9 +1,10 @@
 /* The class TraceWriter: tensors saved into a trace. */
 #include "runtime/python/module_add.h"
+
 #include "runtime/python/spy/saver.h"
 #include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/values.h"
-#include "runtime/saved/trace_writer.h"
+#include "runtime/saved/trace.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

@@ -7,11 +7,426 @@
 
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
+#include "runtime/view/list/csv_text.h"
+#include "runtime/view/list/json_log.h"
+#include "runtime/view/list/site_list.h"
+#include "runtime/view/page/trace.h"
 #include "runtime/view/picture/render.h"
+#include "runtime/view/sql/tables/traces.h"
 #include "runtime/view/walk/event_filter.h"
+#include "runtime/view/walk/event_rows.h"
+#include "runtime/view/walk/open_calls.h"
+#include "runtime/view/words/number_text.h"
+#include "runtime/view/words/paint.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
+
+/* The metrics of a step as lines of text: CSV and JSON. */
+
+const char view_metrics_csv_doc[] =
+    "metrics_csv(step, metrics) -> bytes\n\n"
+    "A row `step,key,value` for each number in {key: number}.";
+
+const char view_metrics_json_doc[] =
+    "metrics_json(step, metrics, histograms) -> bytes\n\n"
+    "A line of JSON; histograms are {key: (counts, edges)}.";
+
+/* ---- numbers; what is none is left out ---- */
+
+static bool is_number(PyObject *object)
+{
+    return PyFloat_Check(object) || PyLong_Check(object);
+}
+
+static struct column_value value_of(PyObject *number)
+{
+    struct column_value value = {.type = COLUMN_REAL};
+
+    if (PyLong_Check(number)) {
+        int overflow = 0;
+
+        value.integer = PyLong_AsLongLongAndOverflow(number, &overflow);
+        if (overflow == 0) {
+            value.type = COLUMN_INTEGER;
+            return value;
+        }
+    }
+    value.real = PyFloat_AsDouble(number);
+    if (PyErr_Occurred()) { /* beyond all doubles */
+        PyErr_Clear();
+        value.real = INFINITY;
+    }
+    return value;
+}
+
+static void add_json_number(struct buffer *text, PyObject *number)
+{
+    struct column_value value = value_of(number);
+
+    if (value.type == COLUMN_INTEGER) {
+        integer_add(text, value.integer);
+    } else {
+        real_add_exact(text, value.real);
+    }
+}
+
+static PyObject *finish(struct buffer *text, int status)
+{
+    PyObject *made = NULL;
+
+    if (status == 0) {
+        made = text->has_failed
+                   ? PyErr_NoMemory()
+                   : PyBytes_FromStringAndSize(text->bytes, (Py_ssize_t)text->size);
+    }
+    buffer_release(text);
+    return made;
+}
+
+/* ---- CSV ---- */
+
+static int add_row(struct buffer *text, long long step, PyObject *key, PyObject *number)
+{
+    struct column_value value = value_of(number);
+    struct column_value name = {.type = COLUMN_TEXT};
+    PyObject *kept = NULL;
+
+    if (call_text_read(key, &kept, &name.text) < 0) {
+        Py_XDECREF(kept);
+        return -1;
+    }
+    integer_add(text, step);
+    buffer_add_byte(text, ',');
+    csv_value_add(text, &name);
+    buffer_add_byte(text, ',');
+    csv_value_add(text, &value);
+    buffer_add(text, CSV_ROW_END);
+    Py_DECREF(kept);
+    return 0;
+}
+
+static PyObject *view_metrics_csv(PyObject *module, PyObject *args)
+{
+    struct buffer text = BUFFER_INIT;
+    PyObject *metrics, *key, *value;
+    Py_ssize_t at = 0;
+    long long step;
+    int status = 0;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "LO!:metrics_csv", &step, &PyDict_Type, &metrics)) {
+        return NULL;
+    }
+    while (status == 0 && PyDict_Next(metrics, &at, &key, &value)) {
+        if (is_number(value)) {
+            status = add_row(&text, step, key, value);
+        }
+    }
+    return finish(&text, status);
+}
+
+/* ---- JSON ---- */
+
+/* `"key":`, after a comma where it is not the first. */
+static int add_name(struct buffer *text, PyObject *key, bool is_first)
+{
+    struct slice name;
+    PyObject *kept = NULL;
+
+    if (call_text_read(key, &kept, &name) < 0) {
+        Py_XDECREF(kept);
+        return -1;
+    }
+    buffer_add(text, is_first ? SLICE("\"") : SLICE(",\""));
+    text_add_json(text, name);
+    buffer_add(text, SLICE("\":"));
+    Py_DECREF(kept);
+    return 0;
+}
+
+static int add_metrics(struct buffer *text, PyObject *metrics)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    bool is_first = true;
+
+    while (PyDict_Next(metrics, &at, &key, &value)) {
+        if (!is_number(value)) {
+            continue;
+        }
+        if (add_name(text, key, is_first) < 0) {
+            return -1;
+        }
+        add_json_number(text, value);
+        is_first = false;
+    }
+    return 0;
+}
+
+static int add_list(struct buffer *text, PyObject *numbers)
+{
+    Py_ssize_t count = PyTuple_Check(numbers) ? PyTuple_Size(numbers) : -1;
+
+    buffer_add_byte(text, '[');
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *number = PyTuple_GetItem(numbers, i);
+
+        if (!is_number(number)) {
+            count = -1;
+            break;
+        }
+        if (i > 0) {
+            buffer_add_byte(text, ',');
+        }
+        add_json_number(text, number);
+    }
+    buffer_add_byte(text, ']');
+    if (count < 0) {
+        PyErr_SetString(PyExc_TypeError, "a histogram is two tuples of numbers");
+    }
+    return count < 0 ? -1 : 0;
+}
+
+static int add_histograms(struct buffer *text, PyObject *histograms)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    bool is_first = true;
+
+    while (PyDict_Next(histograms, &at, &key, &value)) {
+        if (!PyTuple_Check(value) || PyTuple_Size(value) != 2) {
+            PyErr_SetString(PyExc_TypeError, "a histogram is (counts, edges)");
+            return -1;
+        }
+        if (add_name(text, key, is_first) < 0) {
+            return -1;
+        }
+        buffer_add(text, SLICE("{\"counts\":"));
+        if (add_list(text, PyTuple_GetItem(value, 0)) < 0) {
+            return -1;
+        }
+        buffer_add(text, SLICE(",\"edges\":"));
+        if (add_list(text, PyTuple_GetItem(value, 1)) < 0) {
+            return -1;
+        }
+        buffer_add_byte(text, '}');
+        is_first = false;
+    }
+    return 0;
+}
+
+static PyObject *view_metrics_json(PyObject *module, PyObject *args)
+{
+    struct buffer text = BUFFER_INIT;
+    PyObject *metrics, *histograms;
+    long long step;
+    int status;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "LO!O!:metrics_json", &step, &PyDict_Type, &metrics,
+                          &PyDict_Type, &histograms)) {
+        return NULL;
+    }
+    buffer_add(&text, SLICE("{\"step\":"));
+    integer_add(&text, step);
+    buffer_add(&text, SLICE(",\"metrics\":{"));
+    status = add_metrics(&text, metrics);
+    buffer_add_byte(&text, '}');
+    if (status == 0 && PyDict_Size(histograms) > 0) {
+        buffer_add(&text, SLICE(",\"histograms\":{"));
+        status = add_histograms(&text, histograms);
+        buffer_add_byte(&text, '}');
+    }
+    buffer_add(&text, SLICE("}\n"));
+    return finish(&text, status);
+}
+
+/* _view.page: the HTML page of a trace. */
+
+const char view_page_doc[] =
+    "page(path, max_size) -> (html, title)\n\n"
+    "The page of the trace at `path`, which may still be recorded, in at most\n"
+    "max_size bytes (0: as usual); and its verdict in one line, as the page says it.";
+
+/* The title as the page's JSON has it: what stands between `<title>` and `</title>`. */
+static struct slice title_of(struct slice html)
+{
+    size_t start = slice_find(html, SLICE("<title>"), 0);
+    size_t end = slice_find(html, SLICE("</title>"), start);
+
+    return start + 7 <= end ? slice_part(html, start + 7, end) : SLICE("");
+}
+
+static PyObject *view_page(PyObject *module, PyObject *args)
+{
+    struct page_trace_options options = {
+        .ask = {.event = SLICE(""), .strip = strip_source}};
+    struct page_trace_result result;
+    struct buffer bytes = BUFFER_INIT;
+    struct error error = ERROR_INIT;
+    PyObject *path = NULL, *page = NULL;
+    unsigned long long max_size;
+    bool is_done;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O&K:page", PyUnicode_FSConverter, &path, &max_size)) {
+        return NULL;
+    }
+    options.path = PyBytes_AsString(path);
+    options.max_size = max_size > 0 ? max_size : PAGE_SIZE_DEFAULT;
+    Py_BEGIN_ALLOW_THREADS;
+    is_done = page_trace_add(&options, &bytes, &result, &error);
+    Py_END_ALLOW_THREADS;
+    if (is_done) {
+        struct slice html = buffer_slice(&bytes);
+        struct slice title = title_of(html);
+
+        page = Py_BuildValue("y#s#", html.bytes, (Py_ssize_t)html.size, title.bytes,
+                             (Py_ssize_t)title.size);
+    } else {
+        view_raise(&error);
+    }
+    buffer_release(&bytes);
+    Py_DECREF(path);
+    return page;
+}
+
+/* The calls, sites and edges of a trace, as JSON. */
+
+static bool add_calls(struct log_reader *reader, struct buffer *text)
+{
+    const struct json_log json = {.reader = reader, .trace = SLICE("")};
+    struct open_calls calls;
+    struct log_item item;
+    bool is_done = true;
+
+    open_calls_init(&calls);
+    while (is_done && log_reader_next(reader, &item)) {
+        struct open_call *call = NULL;
+        bool is_new;
+
+        if (item.kind == LOG_CALL) {
+            call = open_calls_begin(&calls, &item.call, &is_new);
+        } else if (item.kind == LOG_EVENT) {
+            call = open_calls_of_event(&calls, &item.event, &is_new);
+        } else if (item.kind == LOG_END) {
+            call = open_calls_find(&calls, item.end.call);
+            if (call != NULL) {
+                json_log_add_end(&json, &item, call, text);
+                open_calls_end(&calls, call);
+            }
+            continue;
+        } else {
+            continue;
+        }
+        is_done = call != NULL && !text->has_failed;
+        if (is_done && !call->is_shown) {
+            json_log_add_call(&json, call, text);
+        }
+    }
+    open_calls_release(&calls);
+    return is_done && !text->has_failed;
+}
+
+static bool add_sites(struct log_reader *reader, struct buffer *text)
+{
+    struct log_item item;
+
+    while (log_reader_next(reader, &item)) {
+        /* Every table stands in the file before what refers to it. */
+    }
+    for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
+        const struct log_module *module = log_reader_module(reader, i);
+
+        for (uint32_t k = 0; k < module->table.site_count; k++) {
+            site_list_add(text, module, k, SLICE(""), true);
+        }
+    }
+    return !text->has_failed;
+}
+
+/* Edges need a reader of their own, and sources. */
+static bool add_edges(const char *path, struct buffer *text, struct error *error)
+{
+    struct sql_traces traces;
+    struct sql_trace *trace;
+    bool is_done;
+
+    if (!sql_traces_init(&traces, &path, 1, strip_source, error)) {
+        return false;
+    }
+    trace = traces.traces;
+    is_done = sql_trace_need_edges(&traces, trace);
+    *error = traces.error;
+    for (size_t i = 0; is_done && i < trace->edges.graph.edge_count; i++) {
+        struct sql_edge edge = sql_edges_get(&trace->edges, i);
+
+        buffer_add(text, SLICE("{\"record\":\"edge\",\"source\":"));
+        buffer_add_number(text, edge.source);
+        buffer_add(text, SLICE(",\"target\":"));
+        buffer_add_number(text, edge.target);
+        buffer_add_format(text, ",\"kind\":\"%s\",\"certain\":%d}\n",
+                          sql_edge_kind_text(edge.kind), edge.is_certain);
+    }
+    sql_traces_release(&traces);
+    return is_done && !text->has_failed;
+}
+
+static bool
+add_records(const char *path, bool has_sites, struct buffer *text, struct error *error)
+{
+    struct log_reader *reader = log_reader_new(path, error);
+    bool is_done;
+
+    if (reader == NULL) {
+        return false;
+    }
+    is_done = has_sites ? add_sites(reader, text) : add_calls(reader, text);
+    is_done = is_done && event_rows_has_memory(reader);
+    log_reader_free(reader);
+    return is_done;
+}
+
+const char view_records_doc[] =
+    "records(path, table) -> bytes\n\n"
+    "The `sites`, `calls` or `edges` of the trace at `path` as lines of JSON: sites "
+    "and\n"
+    "calls, with their ends, as `monitorch show --json` prints them.";
+
+static PyObject *view_records(PyObject *module, PyObject *args)
+{
+    struct error error = ERROR_INIT;
+    struct buffer text = BUFFER_INIT;
+    PyObject *records = NULL;
+    const char *path;
+    const char *table;
+    bool is_done;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ys:records", &path, &table)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS is_done =
+        strcmp(table, "edges") == 0
+            ? add_edges(path, &text, &error)
+            : add_records(path, strcmp(table, "sites") == 0, &text, &error);
+    Py_END_ALLOW_THREADS if (is_done)
+    {
+        records = PyBytes_FromStringAndSize(text.bytes, (Py_ssize_t)text.size);
+    }
+    else if (error.kind != ERROR_NONE)
+    {
+        view_raise(&error);
+    }
+    else
+    {
+        PyErr_NoMemory();
+    }
+    buffer_release(&text);
+    return records;
+}
 
 /* ---- errors, as Python's exceptions ---- */
 

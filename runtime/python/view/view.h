@@ -15,7 +15,7 @@
 /* module.c: MemoryError; ValueError where what was asked for makes no sense; else OSError. */
 void view_raise(const struct error *error);
 
-/* load.c, records.c: events of traces as columns, and their calls and sites, for monitorch.load() */
+/* load.c, module.c: events of traces as columns, and their calls and sites, for monitorch.load() */
 extern const char view_find_traces_doc[];
 PyObject *view_find_traces(PyObject *module, PyObject *args);
 extern const char view_open_doc[];
@@ -23,11 +23,9 @@ PyObject *view_open(PyObject *module, PyObject *args);
 extern const char view_load_doc[];
 PyObject *view_load(PyObject *module, PyObject *args);
 extern const char view_records_doc[];
-PyObject *view_records(PyObject *module, PyObject *args);
 
-/* page.c: the HTML page of a trace, for monitorch.page() */
+/* module.c: the HTML page of a trace, for monitorch.page() */
 extern const char view_page_doc[];
-PyObject *view_page(PyObject *module, PyObject *args);
 
 /* arrow.c: tables of traces as Arrow streams, in the capsules of Arrow's PyCapsule interface */
 extern const char view_arrow_doc[];
@@ -39,11 +37,9 @@ PyObject *view_saved_open(PyObject *module, PyObject *path);
 extern const char view_saved_read_doc[];
 PyObject *view_saved_read(PyObject *module, PyObject *args);
 
-/* metrics.c, chart.c: the metrics of a step as lines of text, and as a chart, for monitorch.monitor */
+/* module.c, chart.c: the metrics of a step as lines of text, and as a chart, for monitorch.monitor */
 extern const char view_metrics_csv_doc[];
-PyObject *view_metrics_csv(PyObject *module, PyObject *args);
 extern const char view_metrics_json_doc[];
-PyObject *view_metrics_json(PyObject *module, PyObject *args);
 extern const char view_chart_doc[];
 PyObject *view_chart(PyObject *module, PyObject *args, PyObject *keywords);
 

@@ -43,4 +43,10 @@ PyObject *frame_thread_name(struct session *session);
 struct call *
 frame_join(struct session *session, struct recorded_module *module, PyObject *frame);
 
+/* Where a torch.nn.Module stands below the module that was called first:
+ * `encoder.layers.0.attn`. */
+
+/* The module at that address, where it is known and alive: a new reference, or NULL. */
+PyObject *path_find_alive(struct session *session, const void *address);
+
 #endif

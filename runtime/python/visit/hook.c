@@ -4,11 +4,432 @@
 #include "runtime/base/hot.h"
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"
+#include "runtime/python/record/session.h"
 #include "runtime/python/visit/frames.h"
-#include "runtime/python/visit/left_out.h"
-#include "runtime/python/visit/sources.h"
 #include "runtime/python/visit/values.h"
+#include "runtime/python/visit/variables.h"
+#include "runtime/python/visit/walk.h"
 #include "runtime/python/watch/watch.h"
+#include "runtime/record/left_out.h"
+
+#include <math.h>
+
+static HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value);
+
+/* What session_enter finds out, where nothing has to be done about it. */
+static inline bool visit_is_recorded_here(const struct session *session)
+{
+    return !session->is_closing && !session->is_own &&
+           session->fork_count == session_fork_count() &&
+           (session->only_thread == 0 ||
+            session->only_thread == session_thread_key()) &&
+           (session->tracking == NULL || tracking_is_idle(session->tracking));
+}
+
+/* visit_is_left_out for a visit of one value where nothing but the count has to be kept, as for most in
+ * a loop. False: visit_is_left_out has to find out. */
+static inline bool visit_is_skipped(const struct session *session,
+                                    struct recorded_site *site,
+                                    PyObject *const *values,
+                                    Py_ssize_t count)
+{
+    if (count != 1 || values[0] == NULL || !left_out_skips_simply(site) ||
+        session->only_thread != 0 || !visit_is_recorded_here(session) ||
+        (Py_TYPE(values[0]) != &PyLong_Type && Py_TYPE(values[0]) != site->plain_type &&
+         !visit_is_plain(site, values[0]))) {
+        return false;
+    }
+    left_out_count_skipped(site);
+    return true;
+}
+
+/* Visits that are not recorded: their values are numbers, texts and the like, or containers whose
+ * newest item is one. */
+
+/* Items of a tuple, which is new at each visit, that are looked at. */
+#define TUPLE_ITEM_MAX 8
+
+static inline bool is_plain_number(const PyObject *object, const PyTypeObject *type)
+{
+    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
+           object == Py_None || type == &PyBytes_Type;
+}
+
+/* A number that is not finite is never left out. */
+static bool is_plain_float(PyObject *object, const PyTypeObject *type)
+{
+    return type == &PyFloat_Type && isfinite(PyFloat_AsDouble(object));
+}
+
+static bool is_plain_item(const struct recorded_site *site, PyObject *item)
+{
+    const PyTypeObject *type = Py_TYPE(item);
+
+    if (is_plain_number(item, type) || is_plain_float(item, type) ||
+        type == site->plain_item_type) {
+        return true;
+    }
+    if (type != &PyTuple_Type || PyTuple_Size(item) > TUPLE_ITEM_MAX) {
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_Size(item); i++) {
+        PyObject *part = PyTuple_GetItem(item, i);
+        if (!is_plain_number(part, Py_TYPE(part)) &&
+            !is_plain_float(part, Py_TYPE(part))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_plain_list(const struct recorded_site *site, PyObject *list)
+{
+    Py_ssize_t count = Py_SIZE(list);
+
+    return count == 0 || is_plain_item(site, PyList_GetItem(list, count - 1));
+}
+
+/* Where an entry was deleted, the one that is found need not be the newest. */
+static bool is_plain_dict(const struct recorded_site *site, PyObject *dict)
+{
+    Py_ssize_t position = PyDict_Size(dict) - 1;
+    PyObject *key, *item;
+
+    return position < 0 || !PyDict_Next(dict, &position, &key, &item) ||
+           is_plain_item(site, item);
+}
+
+static bool is_plain_tuple(const struct recorded_site *site, PyObject *tuple)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+
+    for (Py_ssize_t i = 0; i < count && i < TUPLE_ITEM_MAX; i++) {
+        if (!is_plain_item(site, PyTuple_GetItem(tuple, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a value is neither a tensor nor a number that is not finite, and no container whose newest item
+ * is one. */
+static HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value)
+{
+    const PyTypeObject *type = Py_TYPE(value);
+
+    if (type == &PyList_Type) {
+        return is_plain_list(site, value);
+    }
+    if (type == &PyDict_Type) {
+        return is_plain_dict(site, value);
+    }
+    if (is_plain_number(value, type) || type == site->plain_type ||
+        is_plain_float(value, type)) {
+        return true;
+    }
+    if (PyList_Check(value)) {
+        return is_plain_list(site, value);
+    }
+    if (PyDict_Check(value)) {
+        return is_plain_dict(site, value);
+    }
+    return type == &PyTuple_Type && is_plain_tuple(site, value);
+}
+
+/* The value at the end of a dotted name is looked up only where its being finite matters. */
+static bool is_plain_peeked(struct session *session,
+                            const struct recorded_site *site,
+                            struct slice name,
+                            PyObject *root)
+{
+    PyObject *object;
+    bool is_so;
+
+    if (!stop_is_wanted(&session->stop)) {
+        return true;
+    }
+    object = walk_dotted(&session->types, root, name);
+    is_so = object == NULL || visit_is_plain(site, object);
+    Py_XDECREF(object);
+    return is_so;
+}
+
+/* Where a value has to be looked up, by the site's names. */
+static __attribute__((noinline)) bool
+are_plain_named(struct session *session,
+                const struct recorded_module *module,
+                uint32_t index,
+                PyObject *const *values,
+                Py_ssize_t count)
+{
+    const struct site *site = &module->table.sites[index];
+    Py_ssize_t next = 0;
+
+    for (uint32_t i = 0; i < site->write_count && next < count; i++) {
+        const struct site_write *write = &site->writes[i];
+        PyObject *value = write->source == SITE_SOURCE_NONE ? NULL : values[next++];
+
+        if (value == NULL) {
+            continue;
+        }
+        if (write->source == SITE_SOURCE_PEEK
+                ? !is_plain_peeked(session, &module->sites[index], write->name, value)
+                : !visit_is_plain(&module->sites[index], value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline bool are_plain(struct session *session,
+                             const struct recorded_module *module,
+                             uint32_t index,
+                             PyObject *const *values,
+                             Py_ssize_t count)
+{
+    const struct recorded_site *site = &module->sites[index];
+
+    if (site->has_peeks) {
+        return are_plain_named(session, module, index, values, count);
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (values[i] != NULL && !visit_is_plain(site, values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether this visit is left out; it is counted then. The session need not be entered. */
+static HOT bool visit_is_left_out(struct session *session,
+                                  struct recorded_module *module,
+                                  uint32_t site,
+                                  PyObject *const *values,
+                                  Py_ssize_t count)
+{
+    struct recorded_site *recorded = &module->sites[site];
+
+    if (!left_out_skips(recorded) || !visit_is_recorded_here(session) ||
+        !are_plain(session, module, site, values, count)) {
+        return false;
+    }
+    if (recorded->is_enter && recorded->function->known_count > 0) {
+        frame_skip_call(session);
+        if (session->recorder == NULL || session->is_closing) {
+            return true;
+        }
+    }
+    left_out_skip(session->recorder, module, site);
+    return true;
+}
+
+/* NULL: it holds others, or none of that sort. */
+static PyObject *newest_item(PyObject *object)
+{
+    Py_ssize_t position;
+    PyObject *key, *item;
+
+    if (PyList_Check(object) && PyList_Size(object) > 0) {
+        return PyList_GetItem(object, PyList_Size(object) - 1);
+    }
+    if (PyDict_Check(object) && (position = PyDict_Size(object) - 1) >= 0 &&
+        PyDict_Next(object, &position, &key, &item)) {
+        return item;
+    }
+    return PyTuple_Check(object) && PyTuple_Size(object) > 0
+               ? PyTuple_GetItem(object, 0)
+               : NULL;
+}
+
+/* Of what may hold others the type alone says nothing. */
+static bool is_plain_kind(enum type_kind kind)
+{
+    return kind == TYPE_OBJECT || kind == TYPE_BYTES || kind == TYPE_COMPLEX ||
+           kind == TYPE_INT || kind == TYPE_TEXT;
+}
+
+/* After a visit of a site that is left out was recorded: types that it showed to hold no tensor need
+ * not be looked at again. */
+static void visit_keep_types(struct session *session,
+                             struct recorded_module *module,
+                             uint32_t site,
+                             PyObject *const *values,
+                             Py_ssize_t count)
+{
+    struct recorded_site *recorded = &module->sites[site];
+
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *value = values[i];
+        PyObject *item = value == NULL ? NULL : newest_item(value);
+
+        if (value != NULL && !visit_is_plain(recorded, value) &&
+            is_plain_kind(type_cache_get(&session->types, Py_TYPE(value))->kind)) {
+            recorded->plain_type = Py_TYPE(value);
+        }
+        if (item != NULL && !is_plain_item(recorded, item) &&
+            is_plain_kind(type_cache_get(&session->types, Py_TYPE(item))->kind)) {
+            recorded->plain_item_type = Py_TYPE(item);
+        }
+    }
+}
+
+/* Names that are read before anything is known of them. A site is visited after its statement, so
+ * this is the value that the name has then: the one that was read, unless the statement itself
+ * has bound the name anew in a function that it called. */
+
+static struct slice root_of(struct slice name)
+{
+    return slice_part(name, 0, slice_find(name, SLICE("."), 0));
+}
+
+/* A new reference, or NULL without an exception. */
+static PyObject *find_name(PyObject *names, struct slice name)
+{
+    PyObject *key = PyUnicode_DecodeUTF8(name.bytes, (Py_ssize_t)name.size, "strict");
+    PyObject *value = NULL;
+
+    if (key != NULL) {
+        value = PyDict_CheckExact(names) ? Py_XNewRef(PyDict_GetItem(names, key))
+                                         : PyObject_GetItem(names, key);
+    }
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return value;
+}
+
+/* The module whose method the call is, where that is the read name's root. A new reference, or
+ * NULL. */
+static PyObject *
+find_self(struct session *session, const struct visit *visit, struct slice root)
+{
+    const struct call *call = visit->call;
+    uint32_t enter = call->function->enter;
+    const struct site *site;
+
+    if (call->class_name == 0 || call->self == NULL || enter == SITE_NONE) {
+        return NULL;
+    }
+    site = &visit->module->table.sites[enter];
+    return site->write_count > 0 && slice_equal(site->writes[0].name, root)
+               ? path_find_alive(session, call->self)
+               : NULL;
+}
+
+/* What the root of a read name stands for; a new reference, or NULL. */
+static PyObject *find_root(struct session *session,
+                           const struct visit *visit,
+                           const struct site_read *read)
+{
+    struct slice root = root_of(read->name);
+    bool is_global = read->scope == SITE_SCOPE_GLOBAL || visit->site->function == 0;
+    PyObject *found = NULL;
+
+    if (is_global) {
+        PyObject *names = PyEval_GetGlobals();
+        found = names == NULL ? NULL : find_name(names, root);
+    }
+    if (found == NULL && !is_global && root.size < read->name.size) {
+        found = find_self(session, visit, root);
+    }
+    return found;
+}
+
+/* Records the value at the end of a read name whose root is `object`, a reference that it
+ * releases; NULL: the root is not bound. */
+static void record_source(struct session *session,
+                          const struct visit *visit,
+                          uint32_t index,
+                          PyObject *object)
+{
+    struct slice name = visit->site->reads[index].name;
+    bool is_recorded = false;
+
+    if (object != NULL && root_of(name).size < name.size) {
+        PyObject *end = walk_dotted(&session->types, object, name);
+        Py_DECREF(object);
+        object = end;
+    }
+    if (object != NULL) {
+        is_recorded =
+            value_record_tensors(session, visit, RECORDER_READ(index), object);
+        Py_DECREF(object);
+    }
+    if (!is_recorded) {
+        recorder_pass_read(visit, index);
+    }
+}
+
+/* A name that the site writes itself has its new value when the site is visited: the old one cannot
+ * be found any more. */
+static void sources_record(struct session *session, const struct visit *visit)
+{
+    for (uint32_t i = 0; i < visit->site->read_count; i++) {
+        const struct site_read *read = &visit->site->reads[i];
+
+        if (recorder_is_read_new(session->recorder, visit, i) &&
+            !site_writes(visit->site, read->name)) {
+            record_source(session, visit, i, find_root(session, visit, read));
+        }
+    }
+}
+
+/* ---- a call in its middle ---- */
+
+static PyObject *
+find_in_frame(PyObject *frame, const struct site_read *read, bool has_slots)
+{
+    struct slice root = root_of(read->name);
+    PyObject *name = PyUnicode_DecodeUTF8(root.bytes, (Py_ssize_t)root.size, "strict");
+    PyObject *found = NULL;
+
+    if (name != NULL) {
+        int slot = read->scope != SITE_SCOPE_GLOBAL
+                       ? frame_find_slot(frame_code(frame), name)
+                       : FRAME_NO_SLOT;
+
+        found = frame_find(frame, has_slots, name, slot);
+    }
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
+static void record_ahead(struct session *session,
+                         const struct visit *visit,
+                         PyObject *frame,
+                         bool has_slots)
+{
+    for (uint32_t i = 0; i < visit->site->read_count; i++) {
+        if (recorder_is_read_new(session->recorder, visit, i)) {
+            record_source(session, visit, i,
+                          find_in_frame(frame, &visit->site->reads[i], has_slots));
+        }
+    }
+}
+
+/* The sites behind the frame's line are visited first, so that a value is recorded where it is read
+ * next; those before may be reached again in a loop. */
+static void sources_record_frame(struct session *session,
+                                 struct recorded_module *module,
+                                 struct call *call,
+                                 PyObject *frame)
+{
+    bool has_slots = frame_is_function(frame_code(frame));
+    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < module->table.site_count; i++) {
+            const struct site *site = &module->table.sites[i];
+            bool is_next = (int64_t)site->line > line;
+
+            if (site->function == call->function->index && is_next == (turn == 0)) {
+                struct visit visit = recorder_peek(session->recorder, module, i, call);
+
+                record_ahead(session, &visit, frame, has_slots);
+            }
+        }
+    }
+}
 
 #define HOOK_NAME "site"
 

@@ -9,6 +9,7 @@
 #include "runtime/base/slice.h"
 #include "runtime/site/site.h"
 
+#include "runtime/python/record/session.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,5 +42,11 @@ PyObject *watcher_make_type(PyObject *module);
 PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *watchers_set(PyObject *module, PyObject *watchers);
 PyObject *watcher_is_nonfinite(PyObject *module, PyObject *args);
+
+/* The torch.nn.Modules whose methods run. */
+
+/* The function `running_modules` of the module: all of them, the innermost first,
+ * each with whether it is its constructor that runs. */
+PyObject *watcher_running_modules(PyObject *module, PyObject *unused);
 
 #endif

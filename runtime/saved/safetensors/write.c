@@ -7,7 +7,6 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file/draft.h"
 #include "runtime/base/file/file.h"
-#include "runtime/base/file/temporary.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/saved/saved.h"

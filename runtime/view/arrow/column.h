@@ -1,4 +1,4 @@
-/* Columns that grow row by row, as Arrow lays them out; array.h gives them away.
+/* Columns that grow row by row, as Arrow lays them out; arrow.c gives them away.
  *
  * | form | Arrow |
  * | INTEGER | int64 | FLAG | bool | TIME | duration in ns | REAL | float64 | HASH | uint64 |

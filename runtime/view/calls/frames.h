@@ -29,9 +29,4 @@ struct call_frames {
     uint32_t yard_count; /* each has a greater number than the one that it lies in */
 };
 
-/* ---- yards.c ---- */
-
-/* Finds the yards of frames that are a tree. */
-bool call_yards_find(struct call_frames *frames);
-
 #endif

@@ -1,8 +1,338 @@
-/* From a call tree to the graph that is drawn of it. */
+/* The graph of a call tree: made of it, and written as text, DOT or a picture's file. */
 #include "runtime/view/calls/graph.h"
 
 #include "runtime/base/memory.h"
 #include "runtime/base/number_map.h"
+#include "runtime/view/picture/paint/cairo/painter.h"
+#include "runtime/view/picture/paint/svg_text.h"
+#include "runtime/view/words/paint.h"
+
+#include <strings.h>
+
+/* A call graph as text: DOT, and a tree for a terminal. */
+
+#define NAME_LIMIT  120 /* bytes that are shown */
+#define SHAPE_LIMIT 200
+
+/* Writes "layers x 2", as far as the options say so. */
+static void
+call_label_add(const struct call_graph *graph, uint32_t node, struct buffer *text)
+{
+    const struct call_node *shown = &graph->tree->nodes[node];
+
+    buffer_add(text, shown->name);
+    if (graph->options.has_repetition && shown->index_count > 1) {
+        buffer_add(text, SLICE(" x "));
+        buffer_add_number(text, shown->index_count);
+    }
+}
+
+/* ---- words of DOT ---- */
+
+static bool is_letter(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
+}
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Whole numbers and plain words need no quotes; `edge` and the like would be keywords. */
+static bool needs_no_quotes(struct slice word)
+{
+    static const char *const keywords[] = {"node",     "edge",   "graph", "digraph",
+                                           "subgraph", "strict", NULL};
+    bool is_number = word.size > 0;
+
+    for (size_t i = 0; i < word.size; i++) {
+        if (!is_letter(word.bytes[i]) && !is_digit(word.bytes[i])) {
+            return false;
+        }
+        is_number = is_number && is_digit(word.bytes[i]);
+    }
+    for (int i = 0; keywords[i] != NULL; i++) {
+        if (strncasecmp(word.bytes, keywords[i], word.size) == 0 &&
+            strlen(keywords[i]) == word.size) {
+            return false;
+        }
+    }
+    return is_number || (word.size > 0 && is_letter(word.bytes[0]));
+}
+
+/* A text between quotes. A backslash of ours begins an escape, one of theirs is one. */
+static void add_quoted(struct buffer *text, struct slice word, size_t limit)
+{
+    struct buffer plain = BUFFER_INIT;
+
+    text_add_shortened(&plain, word, limit);
+    for (size_t i = 0; i < plain.size; i++) {
+        if (plain.bytes[i] == '"' || plain.bytes[i] == '\\') {
+            buffer_add_byte(text, '\\');
+        }
+        buffer_add_byte(text, plain.bytes[i]);
+    }
+    text->has_failed |= plain.has_failed;
+    buffer_release(&plain);
+}
+
+static void add_word(struct buffer *text, struct slice word)
+{
+    if (needs_no_quotes(word)) {
+        buffer_add(text, word);
+        return;
+    }
+    buffer_add_byte(text, '"');
+    add_quoted(text, word, SIZE_MAX);
+    buffer_add_byte(text, '"');
+}
+
+/* ---- the graph ---- */
+
+static void add_attribute(struct buffer *text, const struct call_attribute *attribute)
+{
+    buffer_add(text, SLICE("    "));
+    buffer_add(text, attribute->kind);
+    buffer_add(text, SLICE(" ["));
+    add_word(text, attribute->name);
+    buffer_add_byte(text, '=');
+    add_word(text, attribute->value);
+    buffer_add(text, SLICE("];\n"));
+}
+
+static void add_node(struct buffer *text, const struct call_graph *graph, uint32_t node)
+{
+    const struct call_node *shown = call_graph_shown(graph, node);
+    struct buffer label = BUFFER_INIT;
+
+    buffer_add_format(text, "    n%lu [label=\"", (unsigned long)node);
+    call_label_add(graph, node, &label);
+    add_quoted(text, buffer_slice(&label), NAME_LIMIT);
+    if (graph->options.has_shapes && shown->shape.size > 0) {
+        buffer_add(text, SLICE("\\n"));
+        add_quoted(text, shown->shape, SHAPE_LIMIT);
+    }
+    buffer_add(text, SLICE("\"];\n"));
+    text->has_failed |= label.has_failed;
+    buffer_release(&label);
+}
+
+bool call_graph_add_dot(const struct call_graph *graph,
+                        const struct call_attribute *attributes,
+                        size_t attribute_count,
+                        struct buffer *text)
+{
+    buffer_add(
+        text,
+        SLICE("digraph calls {\n"
+              "    graph [rankdir=TB];\n"
+              "    node [shape=box style=\"rounded,filled\" fillcolor=\"#eef1f4\" "
+              "color=\"#8d99a8\" fontname=\"DejaVu Sans,Helvetica,sans-serif\"];\n"
+              "    edge [color=\"#55616f\"];\n"));
+    for (size_t i = 0; i < attribute_count; i++) {
+        add_attribute(text, &attributes[i]);
+    }
+    for (uint32_t i = 0; i < graph->tree->node_count; i++) {
+        if (graph->is_drawn[i]) {
+            add_node(text, graph, i);
+        }
+    }
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        buffer_add_format(text, "    n%lu -> n%lu;\n",
+                          (unsigned long)graph->edges[i].source,
+                          (unsigned long)graph->edges[i].target);
+    }
+    buffer_add(text, SLICE("}\n"));
+    return !text->has_failed;
+}
+
+/* ---- A call graph's tree for a terminal ---- */
+
+/* Deeper nodes stand below each other. */
+#define DEPTH_MAX 64
+
+struct text_view {
+    const struct call_graph *graph; /* borrowed */
+    struct buffer *text;            /* borrowed */
+    bool has_color;
+    bool has_more[DEPTH_MAX]; /* whether a line goes on down at that depth */
+};
+
+/* The next drawn child; CALL_NODE_NONE where there is none. */
+static uint32_t next_drawn(const struct call_graph *graph, uint32_t node)
+{
+    while (node != CALL_NODE_NONE && !graph->is_drawn[node]) {
+        node = graph->tree->nodes[node].next;
+    }
+    return node;
+}
+
+static void add_branch(struct text_view *view, unsigned depth, bool is_last)
+{
+    paint_start(view->text, view->has_color, PAINT_FAINT);
+    for (unsigned i = 1; i < depth && i < DEPTH_MAX; i++) {
+        buffer_add(view->text,
+                   view->has_more[i] ? SLICE("\xE2\x94\x82   ") : SLICE("    "));
+    }
+    if (depth > 0) {
+        buffer_add(view->text, is_last
+                                   ? SLICE("\xE2\x94\x94\xE2\x94\x80\xE2\x94\x80 ")
+                                   : SLICE("\xE2\x94\x9C\xE2\x94\x80\xE2\x94\x80 "));
+    }
+    paint_end(view->text, view->has_color);
+    if (depth < DEPTH_MAX) {
+        view->has_more[depth] = !is_last;
+    }
+}
+
+static void add_faint(struct text_view *view, const struct call_node *drawn)
+{
+    struct buffer *text = view->text;
+
+    paint_start(text, view->has_color, PAINT_FAINT);
+    if (call_graph_shows_calls(view->graph, drawn)) {
+        buffer_add(text, SLICE("  "));
+        buffer_add_number(text, drawn->call_count);
+        buffer_add(text, SLICE(" calls"));
+    }
+    if (view->graph->options.has_shapes && drawn->shape.size > 0) {
+        buffer_add(text, SLICE("  "));
+        text_add_shortened(text, drawn->shape, SHAPE_LIMIT);
+    }
+    paint_end(text, view->has_color);
+}
+
+static bool add_line(struct text_view *view, uint32_t node, unsigned depth)
+{
+    const struct call_node *shown = &view->graph->tree->nodes[node];
+    bool is_last = next_drawn(view->graph, shown->next) == CALL_NODE_NONE;
+    struct buffer label = BUFFER_INIT;
+    bool is_done;
+
+    add_branch(view, depth, is_last);
+    call_label_add(view->graph, node, &label);
+    paint_start(view->text, view->has_color,
+                shown->first_child == CALL_NODE_NONE ? PAINT_MODULE : PAINT_CALL);
+    text_add_shortened(view->text, buffer_slice(&label), NAME_LIMIT);
+    paint_end(view->text, view->has_color);
+    add_faint(view, call_graph_shown(view->graph, node));
+    buffer_add_byte(view->text, '\n');
+    is_done = !label.has_failed && !view->text->has_failed;
+    buffer_release(&label);
+    return is_done;
+}
+
+/* The node below, beside or above which is printed next; CALL_NODE_NONE at the end. */
+static uint32_t step(const struct call_graph *graph, uint32_t node, unsigned *depth)
+{
+    const struct call_node *nodes = graph->tree->nodes;
+    uint32_t next = next_drawn(graph, nodes[node].first_child);
+
+    if (next != CALL_NODE_NONE) {
+        ++*depth;
+        return next;
+    }
+    while (node != 0) {
+        next = next_drawn(graph, nodes[node].next);
+        if (next != CALL_NODE_NONE) {
+            return next;
+        }
+        node = nodes[node].parent;
+        --*depth;
+    }
+    return CALL_NODE_NONE;
+}
+
+bool call_graph_add_text(const struct call_graph *graph,
+                         bool has_color,
+                         struct buffer *text)
+{
+    struct text_view view = {.graph = graph, .text = text, .has_color = has_color};
+    unsigned depth = 0; /* below the root, drawn or not */
+    uint32_t node = 0;
+    unsigned above = graph->has_root ? 0 : 1;
+
+    if (graph->has_root && !add_line(&view, 0, 0)) {
+        return false;
+    }
+    while ((node = step(graph, node, &depth)) != CALL_NODE_NONE) {
+        if (!add_line(&view, node, depth - above)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* From a call graph to a file. */
+
+#define POINTS_PER_INCH 72.0
+/* With fewer nobody reads anything. */
+#define DPI_LEAST 24.0
+
+/* How much larger a picture is painted where its page's size was given. */
+static double scale_of(const struct picture *picture, const struct call_page *page)
+{
+    if (page->width > 0) {
+        return page->width * POINTS_PER_INCH / picture->width;
+    }
+    if (page->height > 0) {
+        return page->height * POINTS_PER_INCH / picture->height;
+    }
+    return 1.0;
+}
+
+/* A picture too large for the dots that were asked for has fewer, as long as it can be read. */
+static bool paint_png(const struct picture *picture,
+                      double dpi,
+                      struct buffer *bytes,
+                      struct error *error)
+{
+    double most = cairo_png_dpi_most(picture);
+
+    return cairo_paint_png(picture, dpi > most && most >= DPI_LEAST ? most : dpi, bytes,
+                           error);
+}
+
+static bool paint(const struct picture *picture,
+                  const struct call_render_options *options,
+                  struct buffer *bytes,
+                  struct error *error)
+{
+    double scale = scale_of(picture, &options->picture.page);
+
+    switch (options->format) {
+    case RENDER_PNG:
+        return paint_png(picture, options->dpi * scale, bytes, error);
+    case RENDER_PDF:
+        return cairo_paint_pdf(picture, scale == 1.0 ? 0 : picture->width * scale,
+                               scale == 1.0 ? 0 : picture->height * scale, bytes,
+                               error);
+    default:
+        return svg_text_add(bytes, picture) || error_set_memory(error);
+    }
+}
+
+bool call_graph_render(const struct call_graph *graph,
+                       const struct call_render_options *options,
+                       struct buffer *bytes,
+                       struct error *error)
+{
+    struct picture picture;
+    bool is_done;
+
+    if (options->format == RENDER_DOT) {
+        return call_graph_add_dot(graph, options->attributes, options->attribute_count,
+                                  bytes) ||
+               error_set_memory(error);
+    }
+    picture_init(&picture);
+    is_done = call_graph_draw(graph, &options->picture, &picture, error) &&
+              paint(&picture, options, bytes, error) &&
+              (!bytes->has_failed || error_set_memory(error));
+    picture_release(&picture);
+    return is_done;
+}
 
 void call_graph_init(struct call_graph *graph)
 {

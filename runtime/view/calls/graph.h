@@ -71,7 +71,7 @@ struct call_page {
     double height;
 };
 
-/* ---- graph_text.c ---- */
+/* ---- as DOT and as text ---- */
 
 /* An attribute of a graph, or of its nodes and edges: `kind` is "graph", "node" or "edge". */
 struct call_attribute {
@@ -100,7 +100,7 @@ bool call_graph_draw(const struct call_graph *graph,
                      struct picture *picture,
                      struct error *error);
 
-/* ---- graph_render.c ---- */
+/* ---- as a file ---- */
 
 struct call_render_options {
     enum render_format format;
@@ -116,8 +116,6 @@ bool call_graph_render(const struct call_graph *graph,
                        const struct call_render_options *options,
                        struct buffer *bytes,
                        struct error *error);
-
-/* ---- graph_text.c ---- */
 
 /* Appends the tree for a terminal, a line for each node. Nothing is merged here. false: out of
  * memory. */

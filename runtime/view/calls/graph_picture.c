@@ -9,6 +9,126 @@
 
 #include <math.h>
 
+/* Which parts of a call graph's picture stand in a yard of their own. */
+
+/* More frames below one node stand in a yard; */
+#define ROW_MOST 9
+/* as many where those beside it have a yard. */
+#define ROW_LEAST 2
+
+struct yard_search {
+    struct call_frames *frames; /* borrowed */
+    uint32_t *parents;      /* for each frame, or LAYOUT_NONE; owned, as the next two */
+    uint32_t *child_counts; /* for each frame */
+    uint32_t *yards;        /* for each frame: that of its children, or LAYOUT_NONE */
+    bool *has_wide_child;   /* for each frame */
+};
+
+static bool yard_search_init(struct yard_search *yard_search)
+{
+    const struct call_frames *frames = yard_search->frames;
+    size_t count = frames->frame_count;
+
+    yard_search->parents = memory_allocate(count, sizeof *yard_search->parents);
+    yard_search->child_counts =
+        memory_allocate(count, sizeof *yard_search->child_counts);
+    yard_search->yards = memory_allocate(count, sizeof *yard_search->yards);
+    yard_search->has_wide_child =
+        memory_allocate_zeroed(count, sizeof *yard_search->has_wide_child);
+    if (yard_search->parents == NULL || yard_search->child_counts == NULL ||
+        yard_search->yards == NULL || yard_search->has_wide_child == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        yard_search->parents[i] = LAYOUT_NONE;
+        yard_search->child_counts[i] = 0;
+        yard_search->yards[i] = LAYOUT_NONE;
+    }
+    for (size_t i = 0; i < frames->edge_count; i++) {
+        yard_search->parents[frames->edges[i].target] = frames->edges[i].source;
+        yard_search->child_counts[frames->edges[i].source]++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (yard_search->parents[i] != LAYOUT_NONE &&
+            yard_search->child_counts[i] > ROW_MOST) {
+            yard_search->has_wide_child[yard_search->parents[i]] = true;
+        }
+    }
+    return true;
+}
+
+static void yard_search_release(struct yard_search *yard_search)
+{
+    memory_free(yard_search->parents);
+    memory_free(yard_search->child_counts);
+    memory_free(yard_search->yards);
+    memory_free(yard_search->has_wide_child);
+}
+
+static bool has_yard(const struct yard_search *yard_search, uint32_t frame)
+{
+    uint32_t parent = yard_search->parents[frame];
+    bool is_beside = parent != LAYOUT_NONE && yard_search->has_wide_child[parent];
+
+    return yard_search->child_counts[frame] >= (is_beside ? ROW_LEAST : ROW_MOST + 1);
+}
+
+/* Parents stand before their children. */
+static void find_yards(struct yard_search *yard_search)
+{
+    struct call_frames *frames = yard_search->frames;
+
+    for (uint32_t i = 0; i < frames->frame_count; i++) {
+        uint32_t parent = yard_search->parents[i];
+
+        if (parent != LAYOUT_NONE) {
+            frames->frames[i].yard = yard_search->yards[parent] != LAYOUT_NONE
+                                         ? yard_search->yards[parent]
+                                         : frames->frames[parent].yard;
+        }
+        if (has_yard(yard_search, i)) {
+            yard_search->yards[i] = frames->yard_count++;
+        }
+    }
+}
+
+/* One edge to the yard, instead of those to all that is in it. */
+static void lead_to_yards(struct yard_search *yard_search)
+{
+    struct call_frames *frames = yard_search->frames;
+    uint32_t frame_count = frames->frame_count;
+    size_t kept_count = 0;
+
+    for (size_t i = 0; i < frames->edge_count; i++) {
+        if (yard_search->yards[frames->edges[i].source] == LAYOUT_NONE) {
+            frames->edges[kept_count++] = frames->edges[i];
+        }
+    }
+    for (uint32_t i = 0; i < frame_count; i++) {
+        if (yard_search->yards[i] != LAYOUT_NONE) {
+            frames->edges[kept_count++] =
+                (struct layout_edge){.source = i, .target = frames->frame_count};
+            frames->frames[frames->frame_count++] = (struct call_frame){
+                .yard = frames->frames[i].yard, .holds = yard_search->yards[i]};
+        }
+    }
+    frames->edge_count = kept_count;
+}
+
+/* Finds the yards of frames that are a tree. */
+static bool call_yards_find(struct call_frames *frames)
+{
+    struct yard_search yard_search = {.frames = frames};
+    bool is_done = yard_search_init(&yard_search);
+
+    if (is_done) {
+        find_yards(&yard_search);
+        lead_to_yards(&yard_search);
+    }
+    yard_search_release(&yard_search);
+    return is_done;
+}
+
 struct call_box {
     double width;
     double height;

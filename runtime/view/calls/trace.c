@@ -3,9 +3,179 @@
 
 #include "runtime/base/file/file.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/number_map.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/walk/open_calls.h"
+#include "runtime/view/words/number_text.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
+
+/* The modules that a trace's calls went through. */
+
+/* Of a call with very many arguments no more is told. */
+#define SHAPE_LIMIT 400
+
+struct reading {
+    struct call_trace *trace;  /* borrowed */
+    struct log_reader *reader; /* owned, as all below */
+    struct open_calls calls;
+    struct number_map places; /* a call's number -> where its path stands */
+    struct buffer scratch;
+};
+
+static struct call_path *call_trace_add(struct call_trace *trace,
+                                        struct call_path path);
+
+/* Whether the file's beginning is a trace's. */
+static bool call_trace_is_log(struct slice beginning)
+{
+    return slice_starts(beginning, SLICE(LOG_MAGIC));
+}
+
+/* ---- calls ---- */
+
+static bool is_forward(const struct reading *reading, const struct open_call *call)
+{
+    return call->class_name.size > 0 &&
+           slice_equal(
+               slice_last_part(open_call_function(call, reading->reader)->name, '.'),
+               SLICE("forward"));
+}
+
+/* A forward that calls its base class's is one call of the module. */
+static bool is_module_call(const struct reading *reading, const struct open_call *call)
+{
+    const struct open_call *parent = call->parent;
+
+    return is_forward(reading, call) &&
+           (parent == NULL || !slice_equal(parent->path, call->path) ||
+            !is_forward(reading, parent));
+}
+
+static bool note_call(struct reading *reading, const struct log_call_view *view)
+{
+    struct call_trace *trace = reading->trace;
+    bool is_new;
+    struct open_call *call = open_calls_begin(&reading->calls, view, &is_new);
+    struct slice path;
+
+    if (call == NULL) {
+        return false;
+    }
+    if (!is_new || !is_module_call(reading, call)) {
+        return true;
+    }
+    path = call->path.size == 0 ? CALL_ROOT_NAME : call->path;
+    path = arena_copy(&trace->arena, path);
+    return path.bytes != NULL &&
+           number_map_put(&reading->places, call->call, (uint32_t)trace->count) &&
+           call_trace_add(trace, (struct call_path){path, SLICE("")}) != NULL;
+}
+
+/* ---- shapes ---- */
+
+static void add_shape(struct buffer *text, const struct log_shape *shape)
+{
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        integer_add(text, shape->shape[i]);
+    }
+    buffer_add_byte(text, ']');
+}
+
+/* Arguments stand before the arrow, what is returned behind it. */
+static bool note_event(struct reading *reading, const struct log_event_view *event)
+{
+    uint32_t place = number_map_get(&reading->places, event->call);
+    bool is_result = event->site->kind == SITE_RETURN;
+    struct buffer *text = &reading->scratch;
+    struct call_path *path;
+    bool has_arrow;
+
+    if (place == NUMBER_MAP_NONE || event->shape == NULL ||
+        (!is_result && event->site->kind != SITE_ENTER)) {
+        return true;
+    }
+    path = &reading->trace->paths[place];
+    has_arrow = slice_find(path->shape, SLICE("->"), 0) < path->shape.size;
+    if (path->shape.size > SHAPE_LIMIT || (has_arrow && !is_result)) {
+        return true;
+    }
+    text->size = 0;
+    buffer_add(text, path->shape);
+    if (is_result && !has_arrow) {
+        buffer_add(text, path->shape.size > 0 ? SLICE(" -> ") : SLICE("-> "));
+    } else {
+        buffer_add(text, path->shape.size > 0 ? SLICE(", ") : SLICE(""));
+    }
+    add_shape(text, event->shape);
+    path->shape = arena_copy(&reading->trace->arena, buffer_slice(text));
+    return path->shape.bytes != NULL && !text->has_failed;
+}
+
+/* ---- the stream ---- */
+
+static bool note_item(struct reading *reading, const struct log_item *item)
+{
+    switch (item->kind) {
+    case LOG_CALL:
+        return note_call(reading, &item->call);
+    case LOG_EVENT:
+        return note_event(reading, &item->event);
+    case LOG_END:
+        open_calls_end(&reading->calls,
+                       open_calls_find(&reading->calls, item->end.call));
+        return true;
+    default:
+        return true;
+    }
+}
+
+static void write_state(struct reading *reading)
+{
+    struct call_trace *trace = reading->trace;
+    const struct log_header *header = log_reader_header(reading->reader);
+
+    trace->is_log = true;
+    trace->is_recording = header->is_closed == 0;
+    trace->lost_count = header->is_closed == 0 ? 0 : header->lost_count;
+    trace->damage_count = log_reader_damage_count(reading->reader);
+    if (trace->damage_count > 0) {
+        snprintf(trace->damage, sizeof trace->damage, "%s",
+                 log_reader_damage(reading->reader, 0));
+    }
+}
+
+/* Each call of an nn.Module's method that was not made from a method of the same module. */
+static bool
+call_trace_read_log(struct call_trace *trace, const char *path, struct error *error)
+{
+    struct reading reading = {.trace = trace, .scratch = BUFFER_INIT};
+    struct log_item item;
+    bool is_done = true;
+
+    reading.reader = log_reader_new(path, error);
+    if (reading.reader == NULL) {
+        return false;
+    }
+    open_calls_init(&reading.calls);
+    number_map_init(&reading.places);
+    while (is_done && log_reader_next(reading.reader, &item)) {
+        is_done = note_item(&reading, &item);
+    }
+    write_state(&reading);
+    buffer_release(&reading.scratch);
+    number_map_release(&reading.places);
+    open_calls_release(&reading.calls);
+    log_reader_free(reading.reader);
+    if (!is_done) {
+        error_set_memory(error);
+    }
+    return is_done;
+}
 
 #define TEXT_SIZE_MAX ((size_t)1 << 32)
 /* Of a file's beginning: enough to know it by. */
@@ -25,7 +195,8 @@ void call_trace_release(struct call_trace *trace)
     call_trace_init(trace);
 }
 
-struct call_path *call_trace_add(struct call_trace *trace, struct call_path path)
+/* Adds a path; texts are borrowed. NULL: out of memory. Valid until the next is added. */
+static struct call_path *call_trace_add(struct call_trace *trace, struct call_path path)
 {
     void *paths = trace->paths;
 

@@ -36,17 +36,4 @@ bool call_trace_read(struct call_trace *trace, const char *path, struct error *e
  * neither. false: out of memory. */
 bool call_trace_read_text(struct call_trace *trace, struct slice text);
 
-/* ---- trace_log.c ---- */
-
-/* Whether the file's beginning is a trace's. */
-bool call_trace_is_log(struct slice beginning);
-
-/* Each call of an nn.Module's method that was not made from a method of the same module. */
-bool call_trace_read_log(struct call_trace *trace,
-                         const char *path,
-                         struct error *error);
-
-/* Adds a path; texts are borrowed. NULL: out of memory. Valid until the next is added. */
-struct call_path *call_trace_add(struct call_trace *trace, struct call_path path);
-
 #endif

@@ -164,9 +164,6 @@ void check_json_add(const struct check *check, struct slice trace, struct buffer
 
 /* ---- for its own files ---- */
 
-/* One more of that kind. `words` are taken where it is the first of its group; they are
- * emptied. */
-bool check_found(struct check *check, struct check_group *group, struct buffer *words);
 /* false where the array's shape is not the rule's: words then tell what is wrong. */
 bool check_shape_fits(struct check *check,
                       const struct check_shape *rule,

@@ -1,11 +1,486 @@
-/* Places boxes, edges and nested groups: tries columns, writes the results. */
+/* Places boxes, edges and nested groups: plans the levels, tries columns, checks and writes the results. */
 #include "runtime/view/layout/layout.h"
 
-#include "runtime/view/layout/check.h"
+#include "runtime/base/error.h"
 #include "runtime/view/layout/plan.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* Whether what is to be placed makes sense. */
+
+/* Indices are 32 bits wide, and a few times as many things are made of the input. */
+#define COUNT_LIMIT ((size_t)1 << 28)
+
+/* Sizes so large that sums of them are no longer exact are a mistake too. */
+static bool is_length(double length)
+{
+    return length >= 0.0 && length <= 1e12;
+}
+
+static bool check_boxes(const struct layout *layout, struct error *error)
+{
+    for (size_t i = 0; i < layout->box_count; i++) {
+        const struct layout_box *box = &layout->boxes[i];
+
+        if (!is_length(box->width) || !is_length(box->height)) {
+            error_set(error, ERROR_USAGE, "layout: box %zu has no sensible size", i);
+            return false;
+        }
+        if (box->group != LAYOUT_NONE && box->group >= layout->group_count) {
+            error_set(error, ERROR_USAGE, "layout: box %zu lies in group %u of %zu", i,
+                      box->group, layout->group_count);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_groups(const struct layout *layout, struct error *error)
+{
+    for (size_t i = 0; i < layout->group_count; i++) {
+        const struct layout_group *group = &layout->groups[i];
+
+        if (!is_length(group->title_width) || !is_length(group->title_height) ||
+            !is_length(group->padding)) {
+            error_set(error, ERROR_USAGE,
+                      "layout: group %zu has no sensible title or padding", i);
+            return false;
+        }
+        if (group->parent != LAYOUT_NONE && group->parent >= i) {
+            error_set(error, ERROR_USAGE,
+                      "layout: group %zu is in group %u, which must precede it", i,
+                      group->parent);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Fails where a length, a count or an index cannot be. */
+static bool layout_check(const struct layout *layout, struct error *error)
+{
+    const struct layout_options *options = &layout->options;
+
+    if (layout->box_count > COUNT_LIMIT || layout->group_count > COUNT_LIMIT ||
+        layout->edge_count > COUNT_LIMIT) {
+        error_set(error, ERROR_USAGE, "layout: more than %zu boxes, groups or edges",
+                  COUNT_LIMIT);
+        return false;
+    }
+    if (!is_length(options->box_gap) || !is_length(options->layer_gap) ||
+        !is_length(options->edge_gap) || !is_length(options->proportion)) {
+        error_set(error, ERROR_USAGE, "layout: an option is not a sensible number");
+        return false;
+    }
+    for (size_t i = 0; i < layout->edge_count; i++) {
+        const struct layout_edge *edge = &layout->edges[i];
+
+        if (edge->source >= layout->box_count || edge->target >= layout->box_count) {
+            error_set(error, ERROR_USAGE,
+                      "layout: edge %zu runs from box %u to box %u of %zu", i,
+                      edge->source, edge->target, layout->box_count);
+            return false;
+        }
+    }
+    return check_boxes(layout, error) && check_groups(layout, error);
+}
+
+/* What the layout makes of its input: levels, directions, links. */
+
+/* An edge seen from the innermost level that holds both its boxes: between things there. */
+struct lifted_edge {
+    uint32_t source;
+    uint32_t target;
+};
+
+struct planning {
+    struct layout_plan *plan;
+    struct lifted_edge *lifted; /* by edge; loops: source == target */
+    size_t crossing_count;      /* borders of groups that edges cross, all together */
+    uint32_t net;               /* the one that links are being made for */
+    /* By group and by box: the net that last made something there, and what. */
+    uint32_t *exit_nets;
+    uint32_t *exits;
+    uint32_t *entry_nets;
+    uint32_t *entries;
+    uint32_t *target_nets;
+    uint32_t *target_links;
+    uint32_t *way; /* groups, from the inside out */
+};
+
+static void layout_plan_init(struct layout_plan *plan, struct layout *layout)
+{
+    *plan = (struct layout_plan){.layout = layout, .path = LAYOUT_PATH_INIT};
+    arena_init(&plan->arena);
+    arena_init(&plan->level_arena);
+    arena_init(&plan->sheet_arena);
+}
+
+static void layout_plan_release(struct layout_plan *plan)
+{
+    arena_release(&plan->arena);
+    arena_release(&plan->level_arena);
+    arena_release(&plan->sheet_arena);
+    path_release(&plan->path);
+}
+
+static void *layout_plan_array(struct layout_plan *plan, size_t count, size_t size)
+{
+    void *array = arena_allocate(&plan->arena, count, size);
+
+    if (array != NULL) {
+        memset(array, 0, count * size);
+    }
+    return array;
+}
+
+/* The order of things ---------------------------------------------------------------- */
+
+/* A group stands where its first box does; empty ones stand last. */
+static void layout_plan_find_keys(const struct layout_plan *plan, uint32_t *keys)
+{
+    const struct layout *layout = plan->layout;
+    uint32_t box_count = (uint32_t)layout->box_count;
+
+    for (uint32_t i = 0; i < layout->group_count; i++) {
+        keys[box_count + i] = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < box_count; i++) {
+        uint32_t group = layout->boxes[i].group;
+
+        keys[i] = i;
+        if (group != LAYOUT_NONE && keys[box_count + group] > i) {
+            keys[box_count + group] = i;
+        }
+    }
+    for (uint32_t i = (uint32_t)layout->group_count; i-- > 0;) {
+        uint32_t parent = layout->groups[i].parent;
+        uint32_t key = keys[box_count + i];
+
+        if (key == UINT32_MAX) {
+            keys[box_count + i] = box_count + i;
+        } else if (parent != LAYOUT_NONE && keys[box_count + parent] > key) {
+            keys[box_count + parent] = key;
+        }
+    }
+}
+
+static bool layout_plan_sort_things(struct layout_plan *plan)
+{
+    const struct layout *layout = plan->layout;
+    size_t count = layout->box_count + layout->group_count;
+    uint32_t *keys = layout_plan_array(plan, count, sizeof *keys);
+    uint32_t *levels = layout_plan_array(plan, count, sizeof *levels);
+    struct sheet_lists by_key;
+
+    plan->depths =
+        layout_plan_array(plan, layout->group_count + 1, sizeof *plan->depths);
+    if (keys == NULL || levels == NULL || plan->depths == NULL) {
+        return false;
+    }
+    layout_plan_find_keys(plan, keys);
+    if (!sheet_lists_make(&by_key, &plan->arena, keys, 1, count, count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t thing = by_key.items[i];
+
+        levels[i] = group_level(thing < layout->box_count
+                                    ? layout->boxes[thing].group
+                                    : layout->groups[thing - layout->box_count].parent);
+    }
+    for (size_t i = 0; i < layout->group_count; i++) {
+        plan->depths[i + 1] = plan->depths[group_level(layout->groups[i].parent)] + 1;
+    }
+    plan->sorted_things = by_key.items;
+    return sheet_lists_make(&plan->level_things, &plan->arena, levels, 1, count,
+                            layout->group_count + 1);
+}
+
+/* Which edges go back ---------------------------------------------------------------- */
+
+static struct lifted_edge planning_lift(struct planning *planning,
+                                        const struct layout_edge *edge)
+{
+    const struct layout_plan *plan = planning->plan;
+    const struct layout *layout = plan->layout;
+    uint32_t group_a = layout->boxes[edge->source].group;
+    uint32_t group_b = layout->boxes[edge->target].group;
+    struct lifted_edge lifted = {edge->source, edge->target};
+
+    while (group_a != group_b) {
+        planning->crossing_count++;
+        if (plan->depths[group_level(group_a)] >= plan->depths[group_level(group_b)]) {
+            lifted.source = layout_plan_group_thing(plan, group_a);
+            group_a = layout->groups[group_a].parent;
+        } else {
+            lifted.target = layout_plan_group_thing(plan, group_b);
+            group_b = layout->groups[group_b].parent;
+        }
+    }
+    return lifted;
+}
+
+struct walk {
+    struct sheet_lists out; /* edges by thing */
+    uint32_t *stack;
+    uint32_t *next; /* by thing: the edge to look at next */
+    enum { WALK_NEW, WALK_OPEN, WALK_DONE } * states;
+};
+
+static bool walk_init(struct walk *walk, const struct planning *planning)
+{
+    struct layout_plan *plan = planning->plan;
+    size_t count = plan->layout->box_count + plan->layout->group_count;
+
+    walk->stack = layout_plan_array(plan, count, sizeof *walk->stack);
+    walk->next = layout_plan_array(plan, count, sizeof *walk->next);
+    walk->states = layout_plan_array(plan, count, sizeof *walk->states);
+    return walk->stack != NULL && walk->next != NULL && walk->states != NULL &&
+           sheet_lists_make(&walk->out, &plan->arena, &planning->lifted->source, 2,
+                            plan->layout->edge_count, count);
+}
+
+/* Walks everything that can be reached from a thing. What leads to a thing that is still
+ * open closes a cycle. */
+static void
+walk_from(struct walk *walk, const struct planning *planning, uint32_t thing)
+{
+    struct layout_edge *edges = planning->plan->layout->edges;
+    uint32_t depth = 0;
+
+    walk->stack[depth++] = thing;
+    walk->states[thing] = WALK_OPEN;
+    walk->next[thing] = walk->out.starts[thing];
+    while (depth > 0) {
+        uint32_t at = walk->stack[depth - 1];
+        uint32_t edge;
+        uint32_t target;
+
+        if (walk->next[at] == walk->out.starts[at + 1]) {
+            walk->states[at] = WALK_DONE;
+            depth--;
+            continue;
+        }
+        edge = walk->out.items[walk->next[at]++];
+        target = planning->lifted[edge].target;
+        edges[edge].is_back = walk->states[target] == WALK_OPEN && target != at;
+        if (walk->states[target] == WALK_NEW) {
+            walk->states[target] = WALK_OPEN;
+            walk->next[target] = walk->out.starts[target];
+            walk->stack[depth++] = target;
+        }
+    }
+}
+
+static bool planning_direct(struct planning *planning)
+{
+    struct layout_plan *plan = planning->plan;
+    const struct layout *layout = plan->layout;
+    struct walk walk;
+
+    planning->lifted =
+        layout_plan_array(plan, layout->edge_count, sizeof *planning->lifted);
+    plan->has_loop = layout_plan_array(plan, layout->box_count, sizeof *plan->has_loop);
+    if (planning->lifted == NULL || plan->has_loop == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < layout->edge_count; i++) {
+        planning->lifted[i] = planning_lift(planning, &layout->edges[i]);
+        plan->has_loop[layout->edges[i].source] |=
+            layout->edges[i].source == layout->edges[i].target;
+    }
+    if (!walk_init(&walk, planning)) {
+        return false;
+    }
+    for (size_t i = 0; i < layout->box_count + layout->group_count; i++) {
+        if (walk.states[plan->sorted_things[i]] == WALK_NEW) {
+            walk_from(&walk, planning, plan->sorted_things[i]);
+        }
+    }
+    return true;
+}
+
+/* Links ------------------------------------------------------------------------------ */
+
+static uint32_t planning_add_link(struct planning *planning,
+                                  uint32_t level,
+                                  uint32_t upper,
+                                  uint32_t lower)
+{
+    struct layout_plan *plan = planning->plan;
+
+    plan->links[plan->link_count] = (struct plan_link){
+        .level = level, .upper = upper, .lower = lower, .net = planning->net};
+    return plan->link_count++;
+}
+
+/* The port where the net leaves the group (`thing` is its upper end there) or comes into it
+ * (`thing` is its upper end around it). */
+static const struct plan_port *
+planning_port(struct planning *planning, uint32_t group, uint32_t thing, bool is_entry)
+{
+    struct layout_plan *plan = planning->plan;
+    uint32_t *nets = is_entry ? planning->entry_nets : planning->exit_nets;
+    uint32_t *ports = is_entry ? planning->entries : planning->exits;
+    uint32_t level = group_level(is_entry ? plan->layout->groups[group].parent : group);
+
+    if (nets[group] != planning->net) {
+        nets[group] = planning->net;
+        ports[group] = plan->port_count++;
+        plan->ports[ports[group]] = (struct plan_port){
+            .group = group,
+            .is_entry = is_entry,
+            .link = planning_add_link(planning, level, thing,
+                                      layout_plan_port_thing(plan, ports[group]))};
+    }
+    return &plan->ports[ports[group]];
+}
+
+/* Makes the links of an edge, out of the groups of the upper box and into those of the
+ * lower one. Writes them to `links`, gives their number. */
+static uint32_t planning_link_edge(struct planning *planning,
+                                   const struct layout_edge *edge,
+                                   uint32_t *links)
+{
+    struct layout_plan *plan = planning->plan;
+    const struct layout *layout = plan->layout;
+    uint32_t thing = edge->is_back ? edge->target : edge->source;
+    uint32_t lower = edge->is_back ? edge->source : edge->target;
+    uint32_t group = layout->boxes[thing].group;
+    uint32_t lower_group = layout->boxes[lower].group;
+    uint32_t way_length = 0;
+    uint32_t count = 0;
+
+    while (group != lower_group) {
+        const struct plan_port *port;
+
+        if (plan->depths[group_level(group)] < plan->depths[group_level(lower_group)]) {
+            planning->way[way_length++] = lower_group;
+            lower_group = layout->groups[lower_group].parent;
+            continue;
+        }
+        port = planning_port(planning, group, thing, false);
+        links[count++] = port->link;
+        thing = layout_plan_port_thing(plan, (uint32_t)(port - plan->ports));
+        group = layout->groups[group].parent;
+    }
+    while (way_length > 0) {
+        const struct plan_port *port =
+            planning_port(planning, planning->way[--way_length], thing, true);
+
+        links[count++] = port->link;
+        thing = layout_plan_port_thing(plan, (uint32_t)(port - plan->ports));
+    }
+    if (planning->target_nets[lower] != planning->net) {
+        planning->target_nets[lower] = planning->net;
+        planning->target_links[lower] = planning_add_link(
+            planning, group_level(layout->boxes[lower].group), thing, lower);
+    }
+    links[count++] = planning->target_links[lower];
+    return count;
+}
+
+static bool planning_make_room(struct planning *planning)
+{
+    struct layout_plan *plan = planning->plan;
+    const struct layout *layout = plan->layout;
+    size_t link_limit = layout->edge_count + planning->crossing_count;
+
+    planning->exit_nets =
+        layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->exits = layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->entry_nets =
+        layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->entries = layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->way = layout_plan_array(plan, layout->group_count, sizeof(uint32_t));
+    planning->target_nets =
+        layout_plan_array(plan, layout->box_count, sizeof(uint32_t));
+    planning->target_links =
+        layout_plan_array(plan, layout->box_count, sizeof(uint32_t));
+    plan->ports =
+        layout_plan_array(plan, planning->crossing_count, sizeof *plan->ports);
+    plan->links = layout_plan_array(plan, link_limit, sizeof *plan->links);
+    plan->edge_links = layout_plan_array(plan, link_limit, sizeof *plan->edge_links);
+    plan->edge_link_starts =
+        layout_plan_array(plan, layout->edge_count + 1, sizeof(uint32_t));
+    return !plan->arena.has_failed;
+}
+
+/* Edges from one box that go the same way are a net. Nets are made one after another, so
+ * that the links of each level are sorted by net; an edge's own links are put where they
+ * belong at the end. */
+static bool planning_link(struct planning *planning)
+{
+    struct layout_plan *plan = planning->plan;
+    const struct layout *layout = plan->layout;
+    uint32_t *keys = layout_plan_array(plan, layout->edge_count, sizeof *keys);
+    uint32_t filled = 0;
+    struct sheet_lists by_net;
+
+    if (keys == NULL || !planning_make_room(planning)) {
+        return false;
+    }
+    for (size_t i = 0; i < layout->edge_count; i++) {
+        const struct layout_edge *edge = &layout->edges[i];
+
+        keys[i] = edge->is_back ? edge->target * 2 + 1 : edge->source * 2;
+    }
+    if (!sheet_lists_make(&by_net, &plan->arena, keys, 1, layout->edge_count,
+                          layout->box_count * 2)) {
+        return false;
+    }
+    for (size_t i = 0; i < layout->edge_count; i++) {
+        uint32_t edge = by_net.items[i];
+
+        plan->edge_link_starts[edge] = filled;
+        planning->net = keys[edge] + 1;
+        if (layout->edges[edge].source != layout->edges[edge].target) {
+            filled += planning_link_edge(planning, &layout->edges[edge],
+                                         plan->edge_links + filled);
+        }
+        keys[edge] = filled - plan->edge_link_starts[edge];
+    }
+    plan->edge_link_counts = keys;
+    return true;
+}
+
+static bool layout_plan_list(struct layout_plan *plan)
+{
+    size_t level_count = plan->layout->group_count + 1;
+    uint32_t *port_levels =
+        layout_plan_array(plan, plan->port_count, sizeof *port_levels);
+    uint32_t *link_levels =
+        layout_plan_array(plan, plan->link_count, sizeof *link_levels);
+    size_t thing_count = layout_plan_thing_count(plan);
+
+    plan->places = layout_plan_array(plan, thing_count, sizeof *plan->places);
+    plan->local = layout_plan_array(plan, thing_count, sizeof *plan->local);
+    if (plan->arena.has_failed) {
+        return false;
+    }
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        port_levels[i] = group_level(plan->ports[i].group);
+    }
+    for (uint32_t i = 0; i < plan->link_count; i++) {
+        link_levels[i] = plan->links[i].level;
+    }
+    return sheet_lists_make(&plan->level_ports, &plan->arena, port_levels, 1,
+                            plan->port_count, level_count) &&
+           sheet_lists_make(&plan->level_links, &plan->arena, link_levels, 1,
+                            plan->link_count, level_count);
+}
+
+/* Fills the plan and each edge's is_back. false where memory ran out. */
+static bool layout_plan_make(struct layout_plan *plan)
+{
+    struct planning planning = {.plan = plan};
+
+    return layout_plan_sort_things(plan) && planning_direct(&planning) &&
+           planning_link(&planning) && layout_plan_list(plan);
+}
 
 /* Pages this much higher or wider than wanted are left as they are. */
 #define SHAPE_TOLERANCE 1.6

@@ -60,12 +60,6 @@ struct layout_plan {
     double row_width;
 };
 
-void layout_plan_init(struct layout_plan *plan, struct layout *layout);
-void layout_plan_release(struct layout_plan *plan);
-
-/* Fills the plan and each edge's is_back. false where memory ran out. */
-bool layout_plan_make(struct layout_plan *plan);
-
 /* Lays out one level: places of its things, routes of its links, ports and size of its
  * group. */
 bool layout_plan_lay_out_level(struct layout_plan *plan,

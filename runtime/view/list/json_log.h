@@ -50,4 +50,9 @@ void json_log_add_nothing(const struct json_log *log,
                           struct slice message,
                           struct buffer *text);
 
+/* Fields of a value in a line of JSON. */
+
+/* How many elements are NaN, infinite, zero. */
+void json_counts_add(struct buffer *text, const struct statistics *statistics);
+
 #endif

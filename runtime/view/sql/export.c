@@ -1,9 +1,9 @@
 /* Traces as a file of SQLite. */
 #include "runtime/view/sql/export.h"
 
+#include "runtime/base/file/draft.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/inputs.h"
-#include "runtime/base/file/temporary.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/sql/memory.h"
 #include "runtime/view/sql/tables/tables.h"

@@ -1,14 +1,335 @@
-/* Asking traces in SQL: the connection, and running statements. */
+/* Sessions of SQL over traces: the connection, its rules and functions, the schema, running statements. */
 #include "runtime/view/sql/session.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/sql/functions.h"
 #include "runtime/view/sql/memory.h"
-#include "runtime/view/sql/rules.h"
 #include "runtime/view/sql/tables/tables.h"
+#include "runtime/view/words/paint.h"
 
+#include <math.h>
+#include <regex.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+struct sql_rules {
+    char refused[200]; /* what was refused last, and why; "" */
+};
+
+/* Functions that queries may use beside SQLite's own. */
+
+#define PURE (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+
+static void regex_free(void *pattern)
+{
+    regfree(pattern);
+    memory_free(pattern);
+}
+
+static regex_t *regex_new(sqlite3_context *context, const char *text)
+{
+    regex_t *pattern = memory_allocate(1, sizeof *pattern);
+    char message[200] = "regexp: ";
+    int code;
+
+    if (pattern == NULL) {
+        sqlite3_result_error_nomem(context);
+        return NULL;
+    }
+    code = regcomp(pattern, text, REG_EXTENDED | REG_NOSUB);
+    if (code != 0) {
+        regerror(code, pattern, message + 8, sizeof message - 8);
+        sqlite3_result_error(context, message, -1);
+        memory_free(pattern);
+        return NULL;
+    }
+    return pattern;
+}
+
+/* `text regexp pattern` is regexp(pattern, text). A pattern is compiled once for a query. */
+static void regexp(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    const char *pattern_text = (const char *)sqlite3_value_text(arguments[0]);
+    const char *text = (const char *)sqlite3_value_text(arguments[1]);
+    regex_t *pattern = sqlite3_get_auxdata(context, 0);
+    int is_match;
+
+    (void)count;
+    if (pattern_text == NULL || text == NULL) {
+        return;
+    }
+    if (pattern != NULL) {
+        sqlite3_result_int(context, regexec(pattern, text, 0, NULL, 0) == 0);
+        return;
+    }
+    pattern = regex_new(context, pattern_text);
+    if (pattern != NULL) {
+        is_match = regexec(pattern, text, 0, NULL, 0) == 0;
+        sqlite3_result_int(context, is_match);
+        sqlite3_set_auxdata(context, 0, pattern, regex_free);
+    }
+}
+
+static double log_10(double x)
+{
+    return log10(x);
+}
+
+struct math_function {
+    const char *name;
+    double (*compute)(double);
+};
+
+/* NULL where there is no number, and where the result is none: as SQLite's own do. */
+static void math(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    const struct math_function *function = sqlite3_user_data(context);
+    int type = sqlite3_value_numeric_type(arguments[0]);
+
+    (void)count;
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+        sqlite3_result_double(context,
+                              function->compute(sqlite3_value_double(arguments[0])));
+    }
+}
+
+static void power(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    (void)count;
+    if (sqlite3_value_numeric_type(arguments[0]) != SQLITE_NULL &&
+        sqlite3_value_numeric_type(arguments[1]) != SQLITE_NULL) {
+        sqlite3_result_double(context, pow(sqlite3_value_double(arguments[0]),
+                                           sqlite3_value_double(arguments[1])));
+    }
+}
+
+static int register_math(sqlite3 *database)
+{
+    /* Not constant: SQLite takes a plain pointer, which only math() reads. */
+    static struct math_function functions[] = {
+        {"sqrt", sqrt},    {"exp", exp},   {"ln", log},      {"log", log_10},
+        {"log10", log_10}, {"log2", log2}, {"floor", floor}, {"ceil", ceil},
+    };
+    int code = SQLITE_OK;
+
+    for (size_t i = 0; code == SQLITE_OK && i < sizeof functions / sizeof *functions;
+         i++) {
+        code = sqlite3_create_function(database, functions[i].name, 1, PURE,
+                                       &functions[i], math, NULL, NULL);
+    }
+    code = code == SQLITE_OK ? sqlite3_create_function(database, "pow", 2, PURE, NULL,
+                                                       power, NULL, NULL)
+                             : code;
+    return code;
+}
+
+/* `regexp` (x regexp y: POSIX extended), and sqrt, log and the like where SQLite was built
+ * without them. Gives SQLite's code. */
+static int sql_functions_register(sqlite3 *database)
+{
+    int code =
+        sqlite3_create_function(database, "regexp", 2, PURE, NULL, regexp, NULL, NULL);
+
+    if (code == SQLITE_OK && !sqlite3_compileoption_used("ENABLE_MATH_FUNCTIONS")) {
+        code = register_math(database);
+    }
+    return code;
+}
+
+/* What a query may do: read the traces, and make temporary tables. */
+
+/* Pragmas that only tell something. */
+static bool pragma_is_harmless(const char *name)
+{
+    static const char *const names[] = {
+        "collation_list", "compile_options", "database_list", "function_list",
+        "index_info",     "index_list",      "index_xinfo",   "module_list",
+        "pragma_list",    "table_info",      "table_list",    "table_xinfo",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (sqlite3_stricmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_temporary(const char *database)
+{
+    return database != NULL && strcmp(database, "temp") == 0;
+}
+
+static int refuse(struct sql_rules *rules, const char *what, const char *name)
+{
+    snprintf(
+        rules->refused, sizeof rules->refused,
+        "%s%s%.60s is refused: traces are only read (create temp table … is possible)",
+        what, name == NULL ? "" : " ", name == NULL ? "" : name);
+    return SQLITE_DENY;
+}
+
+/* Rows that are written or deleted: in SQLite's own tables that makes or drops one, `whole`. */
+static int judge_rows(struct sql_rules *rules,
+                      const char *database,
+                      const char *table,
+                      const char *rows,
+                      const char *whole)
+{
+    if (is_temporary(database)) {
+        return SQLITE_OK;
+    }
+    return strncmp(table, "sqlite_", 7) == 0 ? refuse(rules, whole, NULL)
+                                             : refuse(rules, rows, table);
+}
+
+static int judge(void *context,
+                 int action,
+                 const char *first,
+                 const char *second,
+                 const char *database,
+                 const char *within)
+{
+    struct sql_rules *rules = context;
+
+    (void)within;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_CREATE_TEMP_VIEW:
+    case SQLITE_CREATE_TEMP_INDEX:
+    case SQLITE_DROP_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_VIEW:
+    case SQLITE_DROP_TEMP_INDEX:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return second != NULL && sqlite3_stricmp(second, "load_extension") == 0
+                   ? refuse(rules, "load_extension", NULL)
+                   : SQLITE_OK;
+    case SQLITE_INSERT:
+        return judge_rows(rules, database, first, "insert into",
+                          "a table that is not temporary");
+    case SQLITE_UPDATE:
+        /* Asked too when a table such as json_each is first named. It cannot be written. */
+        return is_temporary(database) || strcmp(first, "sqlite_master") == 0
+                   ? SQLITE_OK
+                   : refuse(rules, "update of", first);
+    case SQLITE_DELETE:
+        return judge_rows(rules, database, first, "delete from",
+                          "drop of what is not temporary");
+    case SQLITE_REINDEX:
+        return SQLITE_OK; /* asked when a temporary index is made */
+    case SQLITE_PRAGMA:
+        return pragma_is_harmless(first) ? SQLITE_OK : refuse(rules, "pragma", first);
+    case SQLITE_ATTACH:
+        return refuse(rules, "attach", NULL);
+    case SQLITE_DETACH:
+        return refuse(rules, "detach", NULL);
+    default:
+        return refuse(rules, "this statement", NULL);
+    }
+}
+
+/* The rules are borrowed, and outlive the connection. Gives SQLite's code. */
+static int sql_rules_set(sqlite3 *database, struct sql_rules *rules)
+{
+    /* Nothing that is no statement may either; and no expression goes too deep. */
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+    return sqlite3_set_authorizer(database, judge, rules);
+}
+
+/* What the tables of SQL are, for people. */
+
+#define NAME_WIDTH 14
+#define TYPE_WIDTH 9
+
+static void
+add_table(struct buffer *text, const struct sql_table *table, bool has_color)
+{
+    paint_start(text, has_color, PAINT_CALL);
+    buffer_add(text, slice_of(table->name));
+    paint_end(text, has_color);
+    buffer_add(text, SLICE(": "));
+    buffer_add(text, slice_of(table->what));
+    buffer_add_byte(text, '\n');
+    for (int i = 0; i < table->column_count; i++) {
+        const struct column_rule *column = &table->columns[i];
+        const char *type = sql_column_type(column);
+
+        buffer_add_format(text, "  %-*s", NAME_WIDTH, column->name);
+        paint_start(text, has_color, PAINT_FAINT);
+        buffer_add_format(text, "%-*s", TYPE_WIDTH, type[0] == '\0' ? "number" : type);
+        paint_end(text, has_color);
+        buffer_add(text, slice_of(column->what));
+        buffer_add_byte(text, '\n');
+    }
+}
+
+bool sql_schema_add(struct buffer *text, const char *name, bool has_color)
+{
+    bool is_found = false;
+
+    for (int i = 0; i < SQL_TABLE_COUNT; i++) {
+        if (name != NULL && sqlite3_stricmp(name, sql_tables[i]->name) != 0) {
+            continue;
+        }
+        if (is_found) {
+            buffer_add_byte(text, '\n');
+        }
+        add_table(text, sql_tables[i], has_color);
+        is_found = true;
+    }
+    return is_found;
+}
+
+const char *sql_schema_name(size_t index)
+{
+    for (int i = 0; i < SQL_TABLE_COUNT; i++) {
+        const struct sql_table *table = sql_tables[i];
+
+        if (index == 0) {
+            return table->name;
+        }
+        index--;
+        if (index < (size_t)table->column_count) {
+            return table->columns[index].name;
+        }
+        index -= (size_t)table->column_count;
+    }
+    return NULL;
+}
+
+bool sql_is_complete(const char *text)
+{
+    return sqlite3_complete(text) != 0;
+}
+
+bool sql_is_blank(const char *text)
+{
+    while (*text != '\0') {
+        if (strncmp(text, "--", 2) == 0) {
+            text += strcspn(text, "\n");
+        } else if (strncmp(text, "/*", 2) == 0) {
+            text = strstr(text + 2, "*/");
+            if (text == NULL) {
+                return true;
+            }
+            text += 2;
+        } else if (strchr(" \t\r\n\f;", *text) != NULL) {
+            text++;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* No query is as long. */
 #define SQL_TEXT_MAX (100 * 1000 * 1000)

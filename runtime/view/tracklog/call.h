@@ -3,14 +3,42 @@
 #define MONITORCH_VIEW_TRACKLOG_CALL_H
 
 #include "runtime/base/buffer.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/tracklog/labels.h"
-#include "runtime/view/tracklog/names.h"
 #include "runtime/view/tracklog/wish.h"
 #include "runtime/view/walk/open_calls.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What the names of a call were when they were told last, as far as that decides what is said of
+ * their next value. */
+
+#define TRACK_DTYPE_SIZE 24
+
+struct track_name {
+    int64_t length;
+    uint64_t text; /* a hash; of strings */
+    enum value_kind kind;
+    bool is_numpy;
+    uint8_t dtype_size;
+    char dtype[TRACK_DTYPE_SIZE]; /* its text, cut; of tensors */
+};
+
+struct track_names {
+    struct track_name *items; /* owned; may be NULL */
+    size_t capacity;
+    size_t count;
+    struct number_map places; /* in `items`, by the names' hashes */
+};
+
+/* What stands in `before` then; false where nothing is known of the name. The event's value
+ * is remembered: of a few thousand names, what is beyond is not. */
+bool track_names_add(struct track_names *names,
+                     const struct log_event_view *event,
+                     struct track_name *before);
 
 enum track_state {
     TRACK_IGNORED, /* nobody wants to know of it */
@@ -44,19 +72,8 @@ static inline struct track_call *track_call_of(const struct open_call *call)
     return call->extra;
 }
 
-/* NULL: out of memory. */
-struct track_call *track_call_add(struct open_call *call);
-
-/* Takes the wish in; `labels` are those that it may change. False where memory ran out. */
-bool track_call_want(struct track_call *tracked,
-                     struct slice wish,
-                     const struct track_labels *labels);
-
 /* The nearest call that this one was made in and that is told, or is TRACK_WAITING where
  * `with_waiting`; NULL: none. */
 struct open_call *track_call_above(const struct open_call *call, bool with_waiting);
-
-/* Nothing more is told of it: frees all but its state and level. */
-void track_call_forget(struct open_call *call);
 
 #endif

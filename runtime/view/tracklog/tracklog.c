@@ -1,7 +1,157 @@
-/* The tree log: which calls are told. */
+/* The tree log: which calls are logged, and the names that they have seen. */
 #include "runtime/view/tracklog/state.h"
 
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/view/tracklog/call.h"
+
+/* What the names of a call were when they were told last. */
+
+#define COUNT_MAX 4096
+
+static void track_names_release(struct track_names *names)
+{
+    memory_free(names->items);
+    number_map_release(&names->places);
+    *names = (struct track_names){0};
+}
+
+static uint64_t key_of(const struct log_event_view *event)
+{
+    uint64_t key = hash_64(event->name);
+
+    if (event->path.size > 0) {
+        key = (key ^ hash_64(event->path)) * 0x9e3779b97f4a7c15u;
+    }
+    return key;
+}
+
+static void remember(struct track_name *known, const struct log_event_view *event)
+{
+    known->kind = event->kind;
+    known->length = event->integer;
+    known->text = event->kind == VALUE_TEXT ? hash_64(event->text) : 0;
+    known->is_numpy = false;
+    known->dtype_size = 0;
+    if (event->kind == VALUE_TENSOR) {
+        struct slice dtype = event->shape->dtype_text;
+        size_t size = dtype.size < TRACK_DTYPE_SIZE ? dtype.size : TRACK_DTYPE_SIZE;
+
+        known->is_numpy = (event->shape->flags & LOG_FORM_NUMPY) != 0;
+        known->dtype_size = (uint8_t)size;
+        if (size > 0) {
+            memcpy(known->dtype, dtype.bytes, size);
+        }
+    }
+}
+
+/* NULL where the name is one too many, or memory ran out. */
+static struct track_name *add(struct track_names *names, uint64_t key)
+{
+    void *items = names->items;
+
+    if (names->count >= COUNT_MAX ||
+        !memory_grow(&items, &names->capacity, names->count + 1,
+                     sizeof *names->items)) {
+        return NULL;
+    }
+    names->items = items;
+    if (!number_map_put(&names->places, key, (uint32_t)names->count)) {
+        return NULL;
+    }
+    return &names->items[names->count++];
+}
+
+bool track_names_add(struct track_names *names,
+                     const struct log_event_view *event,
+                     struct track_name *before)
+{
+    uint64_t key = key_of(event);
+    uint32_t place = number_map_get(&names->places, key);
+    struct track_name *known;
+
+    if (place == NUMBER_MAP_NONE) {
+        known = add(names, key);
+        if (known != NULL) {
+            remember(known, event);
+        }
+        return false;
+    }
+    known = &names->items[place];
+    *before = *known;
+    remember(known, event);
+    return true;
+}
+
+/* A call as the tree log knows it. */
+
+/* NULL: out of memory. */
+static struct track_call *track_call_add(struct open_call *call)
+{
+    struct track_call *tracked = memory_allocate_zeroed(1, sizeof *tracked);
+
+    if (tracked != NULL) {
+        tracked->line_site = SITE_NONE;
+        call->extra = tracked;
+    }
+    return tracked;
+}
+
+/* Takes the wish in; `labels` are those that it may change. False where memory ran out. */
+static bool track_call_want(struct track_call *tracked,
+                            struct slice wish,
+                            const struct track_labels *labels)
+{
+    char *copy = memory_allocate(wish.size, 1);
+
+    if (copy == NULL) {
+        return false;
+    }
+    if (wish.size > 0) {
+        memcpy(copy, wish.bytes, wish.size);
+    }
+    memory_free(tracked->wish_text);
+    tracked->wish_text = copy;
+    tracked->wish = track_wish_read((struct slice){copy, wish.size});
+    tracked->is_conditional = tracked->wish.when != TRACK_ALWAYS;
+    if (tracked->wish.depth > tracked->depth) {
+        tracked->depth = tracked->wish.depth;
+    }
+    tracked->labels = *labels;
+    track_labels_change(&tracked->labels, tracked->wish.labels);
+    return true;
+}
+
+struct open_call *track_call_above(const struct open_call *call, bool with_waiting)
+{
+    for (struct open_call *above = call->parent; above != NULL; above = above->parent) {
+        const struct track_call *tracked = track_call_of(above);
+
+        if (tracked != NULL && (tracked->state == TRACK_SHOWN ||
+                                (with_waiting && tracked->state == TRACK_WAITING))) {
+            return above;
+        }
+    }
+    return NULL;
+}
+
+/* Nothing more is told of it: frees all but its state and level. */
+static void track_call_forget(struct open_call *call)
+{
+    struct track_call *tracked = track_call_of(call);
+
+    if (tracked == NULL) {
+        return;
+    }
+    track_names_release(&tracked->names);
+    buffer_release(&tracked->waiting);
+    memory_free(tracked->wish_text);
+    tracked->wish_text = NULL;
+    tracked->wish = (struct track_wish){.names = SLICE("")};
+    if (tracked->state == TRACK_WAITING || tracked->state == TRACK_DUE) {
+        tracked->state = TRACK_IGNORED;
+    }
+}
 
 struct track_log *track_log_new(const struct track_options *options)
 {

@@ -3,7 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/flow/flow.h"
-#include "runtime/view/list/json_value.h"
+#include "runtime/view/list/json_log.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"

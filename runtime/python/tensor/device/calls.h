@@ -64,35 +64,5 @@ struct device_work {
     size_t count;
     bool has_failed;
 };
-void device_work_release(struct device_work *work);
-/* Removes the tensor from those that the work deletes. */
-struct aten_tensor *device_work_detach(struct device_work *work,
-                                       struct aten_tensor *handle);
-
-/* aten::NAME of one, two or three tensors; tensors stay their owners'. */
-struct aten_tensor *
-device_call_1(struct device_work *work, const char *operation, struct aten_tensor *a);
-struct aten_tensor *device_call_2(struct device_work *work,
-                                  const char *operation,
-                                  const char *overload,
-                                  struct aten_tensor *a,
-                                  struct aten_tensor *b);
-/* aten::where.self: a where the condition holds, else b. */
-struct aten_tensor *device_where(struct device_work *work,
-                                 struct aten_tensor *condition,
-                                 struct aten_tensor *a,
-                                 struct aten_tensor *b);
-struct aten_tensor *
-device_to_dtype(struct device_work *work, struct aten_tensor *a, int32_t dtype);
-/* The same bytes as another dtype of the same size. */
-struct aten_tensor *
-device_view_dtype(struct device_work *work, struct aten_tensor *a, int32_t dtype);
-/* The sum of all elements: aten::sum. */
-struct aten_tensor *device_sum(struct device_work *work, struct aten_tensor *a);
-/* The variance of all elements, divided by their number. */
-struct aten_tensor *device_variance(struct device_work *work, struct aten_tensor *a);
-struct aten_tensor *device_stack(struct device_work *work,
-                                 struct aten_tensor *const *tensors,
-                                 size_t count);
 
 #endif

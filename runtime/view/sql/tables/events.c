@@ -1,13 +1,620 @@
-/* The table `events`: what is asked for is read from the trace row by row. */
+/* The table `events`: a query's limits become a plan, and rows are read from the trace one by one. */
 #include "runtime/view/sql/tables/events.h"
 
+#include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/sql/tables/events_rows.h"
-#include "runtime/view/sql/tables/plan.h"
-#include "runtime/view/sql/tables/test.h"
+#include "runtime/view/sql/tables/tables.h"
+#include "runtime/view/walk/event_columns.h"
 #include "runtime/view/walk/open_calls.h"
 
+#include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+struct sql_test {
+    enum event_column column;
+    unsigned char operator_; /* SQLITE_INDEX_CONSTRAINT_… */
+    bool is_idle;            /* nothing can be said of any row */
+    bool is_never;           /* no row fits */
+    enum column_type type;   /* of the other side */
+    int64_t integer;
+    double real;
+    size_t text_start, text_size; /* in the texts of the tests */
+};
+
+/* So many constraints are handed over; others SQLite tries itself. */
+#define SQL_PLAN_TEST_MAX 15
+
+/* What idxNum tells. */
+enum sql_plan {
+    SQL_PLAN_MODULE = 1,  /* the column `module` is used */
+    SQL_PLAN_ONE_ROW = 2, /* seq is given */
+};
+
+/* Readers of a cursor that looks up events here and there. */
+#define EVENTS_READER_MAX 4
+
+struct events_cursor {
+    sqlite3_vtab_cursor base;
+    struct sql_traces *traces; /* borrowed */
+    unsigned plan;             /* enum sql_plan */
+    struct sql_test tests[SQL_PLAN_TEST_MAX];
+    int test_count;
+    struct buffer texts;       /* owned; the tests' */
+    uint64_t first, last;      /* the numbers that are wanted */
+    uint64_t scan_count;       /* how often it was filtered */
+    size_t trace;              /* the present one; traces->count: at the end */
+    size_t last_trace;         /* the first one that is not wanted any more */
+    struct sql_reader *reader; /* of the present trace; one of `readers` */
+    struct sql_reader *readers[EVENTS_READER_MAX]; /* taken; may be NULL */
+    size_t readers_trace;                          /* whose they are */
+    struct log_item item;
+    bool is_following;       /* open_calls knows of all calls so far */
+    struct open_calls calls; /* owned */
+    struct open_call *call;  /* of the row, where is_following */
+    struct buffer scratch;   /* owned */
+};
+
+/* A constraint of a query on a column of `events`, tried before SQLite sees the row. */
+
+/* Integers below are exact as real numbers. */
+#define EXACT_LIMIT (INT64_C(1) << 53)
+
+/* Whether a constraint with this operator can be tried at all. */
+static bool sql_test_is_possible(unsigned char operator_)
+{
+    switch (operator_) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_LE:
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_GE:
+    case SQLITE_INDEX_CONSTRAINT_NE:
+    case SQLITE_INDEX_CONSTRAINT_ISNULL:
+    case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* `value` is the other side; its text is added to `texts`. */
+static void sql_test_init(struct sql_test *test,
+                          enum event_column column,
+                          unsigned char operator_,
+                          sqlite3_value *value,
+                          struct buffer *texts)
+{
+    *test = (struct sql_test){.column = column, .operator_ = operator_};
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        test->type = COLUMN_INTEGER;
+        test->integer = sqlite3_value_int64(value);
+        break;
+    case SQLITE_FLOAT:
+        test->type = COLUMN_REAL;
+        test->real = sqlite3_value_double(value);
+        if (fabs(test->real) < (double)EXACT_LIMIT && floor(test->real) == test->real) {
+            test->type = COLUMN_INTEGER;
+            test->integer = (int64_t)test->real;
+        }
+        break;
+    case SQLITE_TEXT:
+        test->type = COLUMN_TEXT;
+        test->text_start = texts->size;
+        buffer_add(texts, slice_of((const char *)sqlite3_value_text(value)));
+        test->text_size = texts->size - test->text_start;
+        /* One with a NUL in it, or that memory did not do for. */
+        test->is_idle =
+            texts->has_failed || (size_t)sqlite3_value_bytes(value) != test->text_size;
+        break;
+    default:
+        /* What is compared with NULL is never true. */
+        test->is_never = sqlite3_value_type(value) == SQLITE_NULL &&
+                         operator_ != SQLITE_INDEX_CONSTRAINT_ISNULL &&
+                         operator_ != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+        test->is_idle = !test->is_never;
+    }
+}
+
+static bool order_fails(unsigned char operator_, int order)
+{
+    switch (operator_) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        return order != 0;
+    case SQLITE_INDEX_CONSTRAINT_NE:
+        return order == 0;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        return order <= 0;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        return order < 0;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        return order >= 0;
+    default:
+        return order > 0;
+    }
+}
+
+static bool is_exact(enum column_type type, int64_t integer)
+{
+    return type == COLUMN_REAL || (integer > -EXACT_LIMIT && integer < EXACT_LIMIT);
+}
+
+static bool number_fails(const struct sql_test *test, const struct column_value *value)
+{
+    double left;
+    double right;
+
+    if (value->type == COLUMN_INTEGER && test->type == COLUMN_INTEGER) {
+        return order_fails(test->operator_, value->integer < test->integer
+                                                ? -1
+                                                : value->integer > test->integer);
+    }
+    if (!is_exact(value->type, value->integer) ||
+        !is_exact(test->type, test->integer)) {
+        return false;
+    }
+    left = value->type == COLUMN_REAL ? value->real : (double)value->integer;
+    right = test->type == COLUMN_REAL ? test->real : (double)test->integer;
+    return order_fails(test->operator_, left < right ? -1 : left > right);
+}
+
+/* Whether a row with this value surely does not fit. */
+static bool sql_test_fails(const struct sql_test *test,
+                           const struct column_value *value,
+                           const struct buffer *texts)
+{
+    bool is_null =
+        value->is_empty || (value->type == COLUMN_REAL && isnan(value->real));
+
+    if (test->operator_ == SQLITE_INDEX_CONSTRAINT_ISNULL) {
+        return !is_null;
+    }
+    if (test->is_never) {
+        return true;
+    }
+    if (is_null || test->operator_ == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) {
+        return is_null;
+    }
+    if (test->is_idle || (value->type == COLUMN_TEXT) != (test->type == COLUMN_TEXT)) {
+        return false;
+    }
+    if (value->type != COLUMN_TEXT) {
+        return number_fails(test, value);
+    }
+    return test->operator_ == SQLITE_INDEX_CONSTRAINT_EQ &&
+           !slice_equal(value->text, slice_part(buffer_slice(texts), test->text_start,
+                                                test->text_start + test->text_size));
+}
+
+/* How a cursor of the table `events` goes from row to row, and from trace to trace. */
+
+/* How many rows are passed over between two looks at whether to go on. */
+#define STEP 4096
+
+/* Gives back the readers that it took. */
+static void events_give_readers(struct events_cursor *cursor)
+{
+    for (int i = 0; i < EVENTS_READER_MAX; i++) {
+        sql_reader_give(cursor->readers[i]);
+        cursor->readers[i] = NULL;
+    }
+    cursor->reader = NULL;
+}
+static int fail(struct events_cursor *cursor)
+{
+    return sql_table_fail((struct sql_virtual_table *)cursor->base.pVtab);
+}
+
+/* ---- readers ---- */
+
+/* The reader that is nearest to the event, or the one that was used longest ago: a cursor that
+ * looks up events by turns here and there would load their chunks again and again. */
+static struct sql_reader *choose_reader(struct events_cursor *cursor)
+{
+    struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+    struct sql_reader **oldest = &cursor->readers[0];
+
+    if (cursor->readers_trace != cursor->trace) {
+        events_give_readers(cursor);
+        cursor->readers_trace = cursor->trace;
+    }
+    for (int i = 0; i < EVENTS_READER_MAX; i++) {
+        struct sql_reader **reader = &cursor->readers[i];
+        bool is_needed = i == 0 || ((cursor->plan & SQL_PLAN_ONE_ROW) != 0 &&
+                                    cursor->scan_count > 2);
+
+        if (*reader == NULL && !is_needed) {
+            break;
+        }
+        if (*reader == NULL) {
+            *reader = sql_reader_acquire(cursor->traces, trace);
+            return *reader;
+        }
+        if ((cursor->plan & SQL_PLAN_ONE_ROW) == 0 ||
+            sql_reader_is_near(*reader, cursor->first)) {
+            return *reader;
+        }
+        oldest = (*reader)->used < (*oldest)->used ? reader : oldest;
+    }
+    return *oldest;
+}
+
+static bool begin_reading(struct events_cursor *cursor)
+{
+    cursor->reader = choose_reader(cursor);
+    if (cursor->reader == NULL) {
+        return false;
+    }
+    cursor->reader->used = cursor->scan_count;
+    cursor->is_following = false;
+    if (cursor->first > 0) {
+        sql_reader_seek(cursor->reader, cursor->first);
+    } else {
+        log_reader_rewind(cursor->reader->reader);
+        cursor->is_following = (cursor->plan & SQL_PLAN_MODULE) != 0;
+    }
+    open_calls_release(&cursor->calls);
+    open_calls_init(&cursor->calls);
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* The call of the row's event, or NULL. */
+static const struct open_call *events_find_call(struct events_cursor *cursor,
+                                                struct open_call *made)
+{
+    struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+    const struct sql_call *call;
+
+    if (cursor->is_following) {
+        return cursor->call;
+    }
+    if ((cursor->plan & SQL_PLAN_MODULE) == 0) {
+        return NULL;
+    }
+    call = sql_calls_find(&trace->calls, cursor->item.event.call);
+    *made = (struct open_call){.path = call == NULL ? SLICE("") : call->path};
+    return made;
+}
+
+static bool is_passed_over(struct events_cursor *cursor)
+{
+    const struct log_event_view *event = &cursor->item.event;
+    struct slice name = cursor->traces->traces[cursor->trace].name;
+
+    for (int i = 0; i < cursor->test_count; i++) {
+        const struct sql_test *test = &cursor->tests[i];
+        struct column_value value;
+        struct open_call made;
+        const struct open_call *call = test->column == EVENT_COLUMN_module
+                                           ? events_find_call(cursor, &made)
+                                           : NULL;
+
+        event_column_get(test->column, event, call, name, &cursor->scratch, &value);
+        if (!cursor->scratch.has_failed &&
+            sql_test_fails(test, &value, &cursor->texts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keeps open_calls up to date. false where memory ran out. */
+static bool follow(struct events_cursor *cursor)
+{
+    bool is_new;
+
+    switch (cursor->item.kind) {
+    case LOG_CALL:
+        return open_calls_begin(&cursor->calls, &cursor->item.call, &is_new) != NULL;
+    case LOG_EVENT:
+        cursor->call =
+            open_calls_of_event(&cursor->calls, &cursor->item.event, &is_new);
+        return cursor->call != NULL;
+    case LOG_END:
+        open_calls_end(&cursor->calls,
+                       open_calls_find(&cursor->calls, cursor->item.end.call));
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* The trace's next event that may fit; `*is_found` tells whether there is one. */
+static int read_row(struct events_cursor *cursor, bool *is_found)
+{
+    struct log_reader *reader = cursor->reader->reader;
+
+    *is_found = false;
+    for (unsigned i = 1; log_reader_next(reader, &cursor->item); i++) {
+        if (i % STEP == 0 && atomic_load(&cursor->traces->is_interrupted)) {
+            return SQLITE_INTERRUPT;
+        }
+        if (cursor->is_following && !follow(cursor)) {
+            return SQLITE_NOMEM;
+        }
+        if (cursor->item.kind != LOG_EVENT) {
+            continue;
+        }
+        if (cursor->item.event.number > cursor->last) {
+            break;
+        }
+        if (cursor->item.event.number >= cursor->first && !is_passed_over(cursor)) {
+            *is_found = true;
+            cursor->traces->rows_read++;
+            break;
+        }
+    }
+    return SQLITE_OK;
+}
+
+/* A call's events lie between its first and its last one. Worth to be found where calls are
+ * known already, or where a query asks for one call after the other. */
+static bool narrow_to_call(struct events_cursor *cursor)
+{
+    struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
+
+    for (int i = 0; i < cursor->test_count; i++) {
+        const struct sql_test *test = &cursor->tests[i];
+        const struct sql_call *call = NULL;
+
+        if (test->column != EVENT_COLUMN_call || test->is_idle ||
+            test->operator_ != SQLITE_INDEX_CONSTRAINT_EQ ||
+            test->type != COLUMN_INTEGER) {
+            continue;
+        }
+        if (!trace->calls.is_known && cursor->scan_count > 1 &&
+            !sql_trace_need_calls(cursor->traces, trace)) {
+            return false;
+        }
+        if (!trace->calls.is_known) {
+            continue;
+        }
+        if (test->integer >= 0 && test->integer <= UINT32_MAX) {
+            call = sql_calls_find(&trace->calls, (uint32_t)test->integer);
+        }
+        if (call == NULL || call->event_count == 0) {
+            cursor->first = UINT64_MAX;
+            cursor->last = 0;
+            return true;
+        }
+        cursor->first =
+            call->first_event > cursor->first ? call->first_event : cursor->first;
+        cursor->last =
+            call->last_event < cursor->last ? call->last_event : cursor->last;
+    }
+    return true;
+}
+
+/* The numbers that the tests leave, as far as they tell. */
+static void narrow_to_numbers(struct events_cursor *cursor)
+{
+    cursor->first = 0;
+    cursor->last = UINT64_MAX;
+    for (int i = 0; i < cursor->test_count; i++) {
+        const struct sql_test *test = &cursor->tests[i];
+        uint64_t number = test->integer < 0 ? 0 : (uint64_t)test->integer;
+        bool is_equality = test->operator_ == SQLITE_INDEX_CONSTRAINT_EQ;
+
+        if (test->column != EVENT_COLUMN_seq || test->is_idle ||
+            test->type != COLUMN_INTEGER) {
+            continue;
+        }
+        if ((is_equality || test->operator_ == SQLITE_INDEX_CONSTRAINT_GT ||
+             test->operator_ == SQLITE_INDEX_CONSTRAINT_GE) &&
+            number > cursor->first) {
+            cursor->first = number;
+        }
+        if ((is_equality || test->operator_ == SQLITE_INDEX_CONSTRAINT_LT ||
+             test->operator_ == SQLITE_INDEX_CONSTRAINT_LE) &&
+            number < cursor->last) {
+            cursor->last = number;
+        }
+    }
+}
+
+/* Goes to the next trace that is wanted, and in it to where reading begins. */
+static int begin_trace(struct events_cursor *cursor)
+{
+    narrow_to_numbers(cursor);
+    if (!narrow_to_call(cursor)) {
+        return fail(cursor);
+    }
+    if (cursor->first > cursor->last) {
+        cursor->reader = NULL;
+        return SQLITE_OK;
+    }
+    if ((cursor->plan & SQL_PLAN_MODULE) != 0 && cursor->first > 0 &&
+        !sql_trace_need_calls(cursor->traces, &cursor->traces->traces[cursor->trace])) {
+        return fail(cursor);
+    }
+    return begin_reading(cursor) ? SQLITE_OK : fail(cursor);
+}
+
+/* Goes to the first wanted row from where it stands, in the next traces too: a code of SQLite. */
+static int events_settle(struct events_cursor *cursor)
+{
+    bool is_found = false;
+    int code = SQLITE_OK;
+
+    for (;;) {
+        if (cursor->reader != NULL) {
+            code = read_row(cursor, &is_found);
+        }
+        if (code != SQLITE_OK || is_found) {
+            return code;
+        }
+        if (cursor->trace + 1 >= cursor->last_trace) {
+            cursor->trace = cursor->traces->count;
+            return SQLITE_OK;
+        }
+        cursor->trace++;
+        code = begin_trace(cursor);
+        if (code != SQLITE_OK) {
+            return code;
+        }
+    }
+}
+
+/* How a scan of `events` is planned: which constraints are tried by it, and what it costs. */
+
+/* What a seek costs, in rows that are read. */
+#define SEEK_COST 30.0
+
+/* What is told of the constraints that are handed over, in their order: a letter for the column,
+ * one for the operator. People see it in `explain query plan`. */
+struct plan_text {
+    char bytes[2 * SQL_PLAN_TEST_MAX + 1];
+    int count;
+};
+
+#define FIRST_LETTER '0'
+
+static const struct {
+    unsigned char operator_;
+    char letter;
+} operators[] = {
+    {SQLITE_INDEX_CONSTRAINT_EQ, '='},     {SQLITE_INDEX_CONSTRAINT_GT, '>'},
+    {SQLITE_INDEX_CONSTRAINT_LT, '<'},     {SQLITE_INDEX_CONSTRAINT_GE, ')'},
+    {SQLITE_INDEX_CONSTRAINT_LE, '('},     {SQLITE_INDEX_CONSTRAINT_NE, '!'},
+    {SQLITE_INDEX_CONSTRAINT_ISNULL, '0'}, {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, '1'},
+};
+
+static void plan_add(struct plan_text *text, int column, unsigned char operator_)
+{
+    size_t i = 0;
+
+    while (operators[i].operator_ != operator_) {
+        i++;
+    }
+    text->bytes[2 * text->count] = (char)(FIRST_LETTER + column);
+    text->bytes[2 * text->count + 1] = operators[i].letter;
+    text->count++;
+}
+
+/* The constraint at `index` of those that idxStr tells. */
+static void
+sql_plan_read(const char *text, int index, int *column, unsigned char *operator_)
+{
+    size_t i = 0;
+
+    while (operators[i].letter != text[2 * index + 1]) {
+        i++;
+    }
+    *column = text[2 * index] - FIRST_LETTER;
+    *operator_ = operators[i].operator_;
+}
+
+static double guess_events(const struct sql_traces *traces)
+{
+    double count = 0;
+
+    for (size_t i = 0; i < traces->count; i++) {
+        count += (double)sql_trace_guess_events(&traces->traces[i]);
+    }
+    return count;
+}
+
+/* What the constraints that are handed over make of a scan. */
+struct estimate {
+    double cost;
+    double rows;
+    bool has_seq;   /* = */
+    bool has_trace; /* = */
+};
+
+static void estimate_add(struct estimate *estimate,
+                         int column,
+                         unsigned char operator_,
+                         size_t traces)
+{
+    bool is_equality = operator_ == SQLITE_INDEX_CONSTRAINT_EQ;
+    bool is_range = operator_ == SQLITE_INDEX_CONSTRAINT_GT ||
+                    operator_ == SQLITE_INDEX_CONSTRAINT_GE ||
+                    operator_ == SQLITE_INDEX_CONSTRAINT_LT ||
+                    operator_ == SQLITE_INDEX_CONSTRAINT_LE;
+
+    if (column == EVENT_COLUMN_seq && is_equality) {
+        estimate->has_seq = true;
+    } else if (column == EVENT_COLUMN_seq && is_range) {
+        estimate->cost /= 2;
+        estimate->rows /= 2;
+    } else if (column == EVENT_COLUMN_trace && is_equality) {
+        estimate->has_trace = true;
+        estimate->cost /= (double)traces;
+        estimate->rows /= (double)traces;
+    } else if (column == EVENT_COLUMN_call && is_equality) {
+        estimate->cost /= 20;
+        estimate->rows /= 50;
+    } else {
+        estimate->rows /= is_equality ? 8 : 2;
+    }
+}
+
+/* Of a list, each value is a scan of its own: that pays for seq alone. */
+static bool is_wanted(sqlite3_index_info *info, int i)
+{
+    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+    if (constraint->usable == 0 || constraint->iColumn < 0 ||
+        !sql_test_is_possible(constraint->op)) {
+        return false;
+    }
+    return constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+           constraint->iColumn == EVENT_COLUMN_seq || sql_is_equality(info, i);
+}
+
+static bool is_module_used(const sqlite3_index_info *info)
+{
+    return (info->colUsed & (UINT64_C(1) << EVENT_COLUMN_module)) != 0;
+}
+
+static bool is_natural_order(const sqlite3_index_info *info, size_t trace_count)
+{
+    return trace_count == 1 && info->nOrderBy == 1 &&
+           info->aOrderBy[0].iColumn == EVENT_COLUMN_seq && info->aOrderBy[0].desc == 0;
+}
+
+/* xBestIndex. */
+static int sql_plan_events(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    struct sql_virtual_table *table = (struct sql_virtual_table *)base;
+    size_t trace_count = table->traces->count;
+    struct plan_text text = {.count = 0};
+    struct estimate estimate;
+
+    estimate.rows = guess_events(table->traces);
+    estimate.cost = estimate.rows;
+    estimate.has_seq = estimate.has_trace = false;
+    for (int i = 0; i < info->nConstraint && text.count < SQL_PLAN_TEST_MAX; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+        if (is_wanted(info, i)) {
+            plan_add(&text, constraint->iColumn, constraint->op);
+            info->aConstraintUsage[i].argvIndex = text.count;
+            estimate_add(&estimate, constraint->iColumn, constraint->op, trace_count);
+        }
+    }
+    if (estimate.has_seq) {
+        estimate.rows = 1;
+        estimate.cost = SEEK_COST;
+        if (trace_count == 1 || estimate.has_trace) {
+            info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+        }
+    }
+    info->idxStr = sqlite3_mprintf("%s", text.bytes);
+    info->needToFreeIdxStr = 1;
+    info->idxNum = (is_module_used(info) ? SQL_PLAN_MODULE : 0) |
+                   (estimate.has_seq ? SQL_PLAN_ONE_ROW : 0);
+    info->orderByConsumed = is_natural_order(info, trace_count);
+    info->estimatedCost = estimate.cost < 1 ? 1 : estimate.cost;
+    info->estimatedRows = estimate.rows < 1 ? 1 : (sqlite3_int64)estimate.rows;
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
 
 const struct sql_table sql_events_table = {
     "events",
