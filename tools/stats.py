@@ -64,8 +64,9 @@ def definitions(text: str) -> Iterator[tuple[str, bool]]:
             yield found[1], bool(STATIC & set(text.split("(")[0].split()))
 
 
-def count_callers(code: dict[str, str]) -> Iterator[tuple[str, int]]:
-    """Each function that is not static, with the number of other .c files that name it and have none of that name."""
+def callers(code: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
+    """Each function that is not static as (the file that defines it, the other .c files that name it and have none
+    of that name)."""
     users = collections.defaultdict(set)
     for name, text in code.items():
         if name.endswith(".c"):
@@ -75,7 +76,12 @@ def count_callers(code: dict[str, str]) -> Iterator[tuple[str, int]]:
     for name, text in code.items():
         for function, is_static in definitions(text):
             if name.endswith(".c") and not is_static:
-                yield function, len(users[function] - {name})
+                yield name, users[function] - {name}
+
+
+def is_within(root: pathlib.Path, name: str, users: set[str]) -> bool:
+    """Whether a function's callers are in its own module: else it is a part of the module's interface."""
+    return {family(root, user) for user in users} == {family(root, name)}
 
 
 def count_private_headers(root: pathlib.Path, code: dict[str, str]) -> int:
@@ -111,17 +117,21 @@ def measure(root: pathlib.Path) -> Iterator[tuple[str, object]]:
     code = {name: without_comments(text) for name, text in c.items()}
     lines = sum(text.count("\n") for text in c.values())
     folders = collections.Counter(name.rpartition("/")[0] for name in c)
-    callers = list(count_callers(code))
+    shared = list(callers(code))
     functions = sum(1 for text in code.values() for _ in definitions(text))
-    one = sum(1 for _, count in callers if count == 1)
+    single = [(name, users) for name, users in shared if len(users) == 1]
+    within = sum(1 for name, users in single if is_within(root, name, users))
     asserts = sum(len(re.findall(r"\bassert\(", text)) for text in code.values())
     sizes = (root / "tools/sizes.txt").read_text().splitlines()
     yield "files of C (.c, .h, .def)", len(c)
     yield "lines of C", lines
     yield "lines of C and Python", lines + sum(text.count("\n") for text in python.values())
     yield "functions of C", functions
-    yield "functions that are not static", len(callers)
-    yield "of these, with one other file that calls them", f"{one} ({one / len(callers):.0%})"
+    yield "functions that are not static", len(shared)
+    yield "of these, with one other file that calls them", f"{len(single)} ({len(single) / len(shared):.0%})"
+    yield "  a file of the same folder", f"{within} ({within / len(shared):.0%})"
+    across = len(single) - within
+    yield "  a file of another folder", f"{across} ({across / len(shared):.0%})"
     yield "headers", sum(1 for name in c if name.endswith(".h"))
     yield "headers that only their own module includes", count_private_headers(root, raw)
     yield "asserts in a thousand lines of C", f"{asserts / lines * 1000:.2f} ({asserts})"
