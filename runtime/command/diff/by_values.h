@@ -4,7 +4,6 @@
 
 #include "runtime/base/arguments/exit_code.h"
 #include "runtime/command/diff/options.h"
-#include "runtime/command/diff/pairs.h"
 
 /* What the comparison by names found, where that was done before. */
 struct diff_otherwise {

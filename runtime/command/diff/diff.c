@@ -1,18 +1,585 @@
 /* `monitorch diff`: where two traces first differ. */
 #include "instrument/output/strip.h"
+
+#include "runtime/base/buffer.h"
+#include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
+#include "runtime/base/memory.h"
 #include "runtime/command/diff/by_values.h"
 #include "runtime/command/diff/options.h"
-#include "runtime/command/diff/output.h"
-#include "runtime/command/diff/pairs.h"
 #include "runtime/command/diff/report.h"
 #include "runtime/command/diff/saved.h"
+#include "runtime/command/shared/output_files.h"
 #include "runtime/command/shared/progress.h"
+#include "runtime/command/shared/style_arguments.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/diff/report/notes.h"
+#include "runtime/view/diff/report/picture.h"
+#include "runtime/view/walk/trace_list.h"
+#include "runtime/view/words/paint.h"
 
+#define TOLERANCE "a number from 0 on, such as 1e-5"
+
+#include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+/* Listens to diff beside the report. */
+struct diff_output {
+    struct diff_report *report; /* borrowed */
+    struct diff_notes notes;
+    bool has_failed; /* memory ran out */
+};
+
+/* What the command line of `monitorch diff` asks for. */
+
+#define TABLE_OF_OPTIONS "runtime/command/diff/options.def"
+#include "runtime/base/arguments/option_rules.h"
+
+/* A line of the text is a line here. */
+/* clang-format off */
+const struct help diff_help = {
+    .usage =
+        "monitorch diff [options] A B\n"
+        "       monitorch diff --ranks [options] A...",
+    .purpose =
+    "Finds the first line at which two runs differ, and reports the variable, the\n"
+    "kind of difference and its size. Events are matched by their place in the\n"
+    "program, their call and their turn, so added lines and renamed names do not\n"
+    "disturb the comparison. A difference is `own` if all inputs of the value are\n"
+    "equal, else `inherited`.\n"
+    "\n"
+    "A and B are one of these:\n"
+    "  traces            run.mtrace\n"
+    "  ranks of a run    a folder of traces, or the name that the ranks were given\n"
+    "                    (run.mtrace for run.rank0.mtrace ...); rank is compared with\n"
+    "                    rank\n"
+    "  saved tensors     folders written by spy_save, or *.pt and *.safetensors\n"
+    "                    files, matched by prefix, module, name and call\n",
+    .common = "map output inherited",
+    .rules = rules,
+    .rule_count = OPTION_COUNT,
+    .details =
+    "Examples:\n"
+    "  monitorch diff good.mtrace bad.mtrace\n"
+    "  monitorch diff --map old_model.py=model.py --map q=query old.mtrace new.mtrace\n"
+    "  monitorch diff --across-precisions float32.mtrace bfloat16.mtrace\n"
+    "  monitorch diff -o diff.html good.mtrace bad.mtrace\n"
+    "  monitorch diff --ranks run.mtrace\n"
+    "  monitorch diff --by-values reference.mtrace port.mtrace\n"
+    "  monitorch diff --map old_attn=attn debug_tensors_old debug_tensors\n"
+    "\n"
+    "Exit codes: 0 equal; 1 different; 2 wrong usage; 3 a trace could not be read, or\n"
+    "only in part (the readable part is compared), or the output could not be\n"
+    "written.\n",
+};
+/* clang-format on */
+
+static bool add_rename(struct diff_command_options *options,
+                       const char *argument,
+                       struct error *error)
+{
+    const char *middle = strchr(argument, '=');
+
+    if (middle == NULL || middle == argument || middle[1] == '\0') {
+        error_set(error, ERROR_USAGE,
+                  "--map %.80s: expected OLD=NEW, the name in A and the name in B: "
+                  "old.py=new.py, Attn=Attention, q=query",
+                  argument);
+        return false;
+    }
+    options->renames[options->tolerance.rename_count++] = (struct diff_rename){
+        .old_name = {argument, (size_t)(middle - argument)},
+        .new_name = slice_of(middle + 1),
+    };
+    return true;
+}
+
+static bool read_output(struct diff_command_options *options,
+                        const char *argument,
+                        struct error *error)
+{
+    options->output = argument;
+    return diff_picture_format(slice_of(argument), &options->picture, error);
+}
+
+static bool read_max_nodes(struct diff_command_options *options,
+                           const char *argument,
+                           struct error *error)
+{
+    uint64_t count;
+
+    if (!argument_read_count(&rules[OPTION_MAX_NODES], argument, 0, UINT32_MAX,
+                             "a number of boxes, 0 for all", &count, error)) {
+        return false;
+    }
+    options->picture.has_box_limit = true;
+    options->picture.box_limit = (uint32_t)count;
+    return true;
+}
+
+/* For struct argument_taker. */
+static bool
+option_apply(void *context, int id, const char *argument, struct error *error)
+{
+    struct diff_command_options *options = context;
+
+    switch (id) {
+    case OPTION_RTOL:
+        return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
+                                    &options->tolerance.rtol, error);
+    case OPTION_ATOL:
+        return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
+                                    &options->tolerance.atol, error);
+    case OPTION_IGNORE:
+        options->ignored[options->ignored_count++] = slice_of(argument);
+        return true;
+    case OPTION_MAP:
+        return add_rename(options, argument, error);
+    case OPTION_OUTPUT:
+        return read_output(options, argument, error);
+    case OPTION_THEME:
+        options->has_theme = true;
+        return argument_read_theme(&rules[id], argument,
+                                   &options->picture.render.picture.theme, error);
+    case OPTION_MAX_NODES:
+        return read_max_nodes(options, argument, error);
+    case OPTION_MAX_SIZE:
+        return argument_read_size(&rules[id], argument, &options->picture.max_size,
+                                  error);
+    case OPTION_COLOR:
+        return color_read(&options->color, argument, error);
+    case OPTION_EXACT:
+        options->tolerance.is_exact = true;
+        return true;
+    case OPTION_ACROSS_PRECISIONS:
+        options->tolerance.is_across_precision = true;
+        return true;
+    case OPTION_BY_VALUES:
+        options->is_by_values = true;
+        return true;
+    case OPTION_MAP_FILE:
+        options->map_file = argument;
+        options->is_by_values = true;
+        return true;
+    case OPTION_PRINT_MAP:
+        options->is_map = true;
+        options->is_by_values = true;
+        return true;
+    case OPTION_RANKS:
+        options->is_ranks = true;
+        return true;
+    case OPTION_ALL:
+        options->is_all = true;
+        return true;
+    case OPTION_INHERITED:
+        options->has_inherited = true;
+        return true;
+    case OPTION_JSON:
+        options->is_json = true;
+        return true;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return true;
+    default: /* --help and --version were answered before */
+        return true;
+    }
+}
+
+/* What is printed, and how the pair is matched. */
+static bool check_report(const struct diff_command_options *options,
+                         struct error *error)
+{
+    if (options->is_by_values && (options->is_ranks || options->output != NULL)) {
+        return arguments_refuse(
+            "--by-values, --print-map and --map-file compare one pair of "
+            "traces, and draw nothing: leave out --ranks and -o",
+            error);
+    }
+    if (options->is_json && (options->is_all || options->has_inherited)) {
+        return arguments_refuse(
+            "--json excludes --all and --inherited: it prints everything", error);
+    }
+    return true;
+}
+
+static bool check(const struct diff_command_options *options, struct error *error)
+{
+    if (options->traces.count < 2 &&
+        !(options->is_ranks && options->traces.count == 1)) {
+        error_set(error, ERROR_USAGE, "%s, expected two: monitorch diff A B",
+                  options->traces.count == 0 ? "no traces" : "one trace");
+        return false;
+    }
+    if (options->traces.count > 2 && !options->is_ranks) {
+        error_set(error, ERROR_USAGE,
+                  "%zu traces, expected two: monitorch diff A B (--ranks compares "
+                  "several with the first)",
+                  options->traces.count);
+        return false;
+    }
+    if (options->tolerance.is_exact && diff_tolerance_is_given(&options->tolerance)) {
+        return arguments_refuse(
+            "--exact excludes --rtol and --atol: it has no tolerance", error);
+    }
+    if (options->tolerance.is_exact && options->tolerance.is_across_precision) {
+        return arguments_refuse("--exact excludes --across-precisions: it compares the "
+                                "bits of equal dtypes",
+                                error);
+    }
+    if (options->output == NULL &&
+        (options->has_theme || options->picture.has_box_limit)) {
+        return arguments_refuse(
+            "--theme and --max-nodes need a picture: add -o FILE, such as -o diff.svg",
+            error);
+    }
+    if (options->has_theme && options->picture.is_page) {
+        return arguments_refuse(
+            "--theme is for pictures: a page has both themes, and the browser chooses",
+            error);
+    }
+    if (!check_report(options, error)) {
+        return false;
+    }
+    return output_files_check(&(struct output_file){"-o", options->output}, 1,
+                              options->traces.words, options->traces.count, error);
+}
+
+/* Fails, with the message for the user, where the words make no sense. To be released in any
+ * case. */
+static bool diff_options_read(struct diff_command_options *options,
+                              int word_count,
+                              char **words,
+                              struct error *error)
+{
+    *options = (struct diff_command_options){
+        .tolerance = {.rtol = -1, .atol = -1},
+        .picture = {.render = {.picture = PICTURE_OPTIONS_DEFAULT}},
+    };
+    options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
+    options->ignored = memory_allocate((size_t)word_count, sizeof *options->ignored);
+    if (options->renames == NULL || options->ignored == NULL) {
+        return error_set_memory(error);
+    }
+    options->tolerance.renames = options->renames;
+    return trace_words_read(&options->traces, rules, OPTION_COUNT, word_count, words,
+                            option_apply, options, error) &&
+           check(options, error);
+}
+
+static void diff_options_release(struct diff_command_options *options)
+{
+    memory_free(options->ignored);
+    memory_free(options->renames);
+    trace_words_release(&options->traces);
+}
+
+/* Which traces are compared with which. */
+
+static void diff_pairs_release(struct diff_pairs *pairs)
+{
+    arena_release(&pairs->arena);
+}
+
+static bool name_pair(struct diff_pairs *pairs, struct diff_pair *pair, bool is_ranks)
+{
+    long rank = trace_rank(pair->paths[1]);
+    char text[64];
+
+    if (rank < 0 || is_ranks) {
+        pair->name = trace_file_name(pair->paths[1]);
+        return true;
+    }
+    snprintf(text, sizeof text, "rank %ld", rank);
+    pair->name = arena_copy(&pairs->arena, slice_of(text)).bytes;
+    return pair->name != NULL;
+}
+
+static bool is_same_trace(const char *a, const char *b)
+{
+    return trace_rank(a) >= 0 ? trace_rank(a) == trace_rank(b)
+                              : strcmp(trace_file_name(a), trace_file_name(b)) == 0;
+}
+
+static bool
+match(struct diff_pairs *pairs, const struct trace_list lists[2], struct error *error)
+{
+    bool is_one = lists[0].count == 1 && lists[1].count == 1;
+    size_t most = lists[0].count > lists[1].count ? lists[0].count : lists[1].count;
+
+    pairs->pairs = arena_allocate(&pairs->arena, most, sizeof *pairs->pairs);
+    if (pairs->pairs == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 0; i < most; i++) {
+        struct diff_pair *pair = &pairs->pairs[i];
+
+        if (i >= lists[0].count || i >= lists[1].count ||
+            (!is_one && !is_same_trace(lists[0].paths[i], lists[1].paths[i]))) {
+            bool is_a = i < lists[0].count &&
+                        (i >= lists[1].count ||
+                         trace_order(lists[0].paths[i], lists[1].paths[i]) < 0);
+
+            error_set(error, ERROR_INPUT, "%s: the other folder has no such trace",
+                      is_a ? lists[0].paths[i] : lists[1].paths[i]);
+            return false;
+        }
+        *pair = (struct diff_pair){{lists[0].paths[i], lists[1].paths[i]}, NULL};
+        if (!is_one && !name_pair(pairs, pair, false)) {
+            return error_set_memory(error);
+        }
+        pairs->count++;
+    }
+    return true;
+}
+
+static bool pair_with_first(struct diff_pairs *pairs,
+                            const struct trace_list *list,
+                            struct error *error)
+{
+    if (list->count < 2) {
+        error_set(error, ERROR_INPUT,
+                  "%s: is one trace, expected several ranks' traces", list->paths[0]);
+        return false;
+    }
+    pairs->pairs = arena_allocate(&pairs->arena, list->count, sizeof *pairs->pairs);
+    if (pairs->pairs == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 1; i < list->count; i++) {
+        struct diff_pair *pair = &pairs->pairs[pairs->count++];
+
+        *pair = (struct diff_pair){{list->paths[0], list->paths[i]}, NULL};
+        if (list->count > 2 && !name_pair(pairs, pair, true)) {
+            return error_set_memory(error);
+        }
+    }
+    return true;
+}
+
+/* What WORLD_SIZE was when the trace was recorded; -1: not known. */
+static long find_world_size(const char *path)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(path, &error);
+    long size = -1;
+
+    for (size_t i = 0; reader != NULL && i < log_reader_setting_count(reader); i++) {
+        const struct log_setting *setting = log_reader_setting(reader, i);
+        char text[16] = "";
+
+        if (slice_equal(setting->name, SLICE("environment.WORLD_SIZE")) &&
+            setting->value.size < sizeof text) {
+            memcpy(text, setting->value.bytes, setting->value.size);
+            size = strtol(text, NULL, 10);
+        }
+    }
+    log_reader_free(reader);
+    return size;
+}
+
+/* The first trace is of the job that was recorded last into that name: each job has a rank 0. */
+static bool leave_out_earlier(struct diff_pairs *pairs,
+                              struct trace_list *list,
+                              struct error *error)
+{
+    size_t kept = 0;
+
+    if (list->count == 0 || trace_rank(list->paths[0]) != 0) {
+        return true;
+    }
+    pairs->world_size = find_world_size(list->paths[0]);
+    pairs->left_out =
+        arena_allocate(&pairs->arena, list->count, sizeof *pairs->left_out);
+    if (pairs->left_out == NULL) {
+        return error_set_memory(error);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (pairs->world_size > 0 && trace_rank(list->paths[i]) >= pairs->world_size) {
+            pairs->left_out[pairs->left_out_count++] = list->paths[i];
+        } else {
+            list->paths[kept++] = list->paths[i];
+        }
+    }
+    list->count = kept;
+    return true;
+}
+
+/* Each with the first one, of all that the words stand for. */
+static bool find_ranks(struct diff_pairs *pairs,
+                       const struct diff_command_options *options,
+                       struct error *error)
+{
+    struct trace_list list;
+    bool is_done = true;
+
+    trace_list_init(&list, &pairs->arena);
+    for (size_t i = 0; is_done && i < options->traces.count; i++) {
+        is_done = trace_list_add(&list, options->traces.words[i], error);
+    }
+    is_done = is_done && leave_out_earlier(pairs, &list, error) &&
+              pair_with_first(pairs, &list, error);
+    trace_list_release(&list);
+    return is_done;
+}
+
+/* Two folders are matched by their traces' names, or by the ranks in them; of two names that are
+ * no files, with `.rank0` … before the ending, rank by rank. Fails where nothing is there to be
+ * compared, and where one side has a trace that the other has not. To be released in any case. */
+static bool diff_pairs_find(struct diff_pairs *pairs,
+                            const struct diff_command_options *options,
+                            struct error *error)
+{
+    struct trace_list lists[2];
+    bool is_done;
+
+    *pairs = (struct diff_pairs){.count = 0};
+    arena_init(&pairs->arena);
+    if (options->is_ranks) {
+        return find_ranks(pairs, options, error);
+    }
+    trace_list_init(&lists[0], &pairs->arena);
+    trace_list_init(&lists[1], &pairs->arena);
+    is_done = trace_list_add(&lists[0], options->traces.words[0], error) &&
+              trace_list_add(&lists[1], options->traces.words[1], error) &&
+              match(pairs, lists, error);
+    trace_list_release(&lists[0]);
+    trace_list_release(&lists[1]);
+    return is_done;
+}
+
+/* What `monitorch diff -o` writes. */
+
+/* To be released. */
+static void diff_output_init(struct diff_output *output, struct diff_report *report)
+{
+    output->report = report;
+    output->has_failed = !diff_notes_init(&output->notes);
+}
+
+static void diff_output_release(struct diff_output *output)
+{
+    diff_notes_release(&output->notes);
+}
+
+static void report_begun(void *context,
+                         struct log_reader *const *readers,
+                         struct source_lines *const *sources)
+{
+    struct diff_output *output = context;
+
+    diff_report_begun(output->report, readers, sources);
+    diff_notes_begun(&output->notes, readers, sources);
+}
+
+static void report_ended(void *context, struct log_reader *const *readers)
+{
+    struct diff_output *output = context;
+
+    diff_report_ended(output->report, readers);
+}
+
+static void report_changed(void *context,
+                           const uint32_t modules[2],
+                           const uint32_t lines[2],
+                           const struct slice sources[2])
+{
+    struct diff_output *output = context;
+
+    diff_report_changed(output->report, modules, lines, sources);
+}
+
+static bool report_found(void *context, const struct diff_finding *finding)
+{
+    struct diff_output *output = context;
+
+    if (!diff_report_found(output->report, finding)) {
+        return false;
+    }
+    output->has_failed =
+        output->has_failed || !diff_notes_found(&output->notes, finding);
+    return !output->has_failed;
+}
+
+/* Has diff tell the output, and the report through it. */
+static void diff_output_listen(struct diff_output *output, struct diff_options *options)
+{
+    options->begun = report_begun;
+    options->found = report_found;
+    options->ended = report_ended;
+    options->changed = report_changed;
+    options->context = output;
+}
+
+/* What the command prints, a line each, for people who look at a picture. */
+static bool make_verdict(const struct diff_output *output,
+                         const struct diff_result *result,
+                         struct buffer *lines)
+{
+    struct buffer painted = BUFFER_INIT;
+
+    diff_report_add_line(output->report, result, &painted);
+    paint_strip(&lines[0], buffer_slice(&painted));
+    if (!result->is_other_program && !diff_result_is_equal(result)) {
+        diff_report_add_counts(result, &lines[1]);
+    }
+    lines[0].has_failed |= painted.has_failed;
+    buffer_release(&painted);
+    return !lines[0].has_failed && !lines[1].has_failed;
+}
+
+static struct slice line_of(const struct buffer *text)
+{
+    struct slice line = buffer_slice(text);
+
+    return slice_part(line, 0, slice_find(line, SLICE("\n"), 0));
+}
+
+/* Writes options->output. */
+static bool diff_output_write(struct diff_output *output,
+                              const struct diff_command_options *options,
+                              const struct diff_pair *pair,
+                              const struct diff_result *result,
+                              struct error *error)
+{
+    struct diff_picture_options picture = options->picture;
+    struct buffer lines[2] = {BUFFER_INIT, BUFFER_INIT};
+    struct buffer bytes = BUFFER_INIT;
+    bool is_done;
+
+    is_done = make_verdict(output, result, lines);
+    for (int i = 0; i < 2; i++) {
+        picture.verdict[i] = line_of(&lines[i]);
+        picture.paths[i] = pair->paths[i];
+    }
+    picture.settings = buffer_slice(&output->report->settings);
+    if (!diff_result_is_equal(result)) {
+        picture.changed = buffer_slice(&output->report->changed);
+    }
+    picture.render.strip = strip_source;
+    if (!is_done) {
+        error_set_memory(error);
+    }
+    is_done =
+        is_done && diff_picture_add(&output->notes, result, &picture, &bytes, error);
+    if (is_done && bytes.size == 0) {
+        error_set(error, ERROR_INPUT,
+                  "%s: nothing to draw: no tensors or arrays were recorded; a page (-o "
+                  "diff.html) holds the text",
+                  pair->paths[1]);
+        is_done = false;
+    }
+    is_done = is_done && file_write(options->output, buffer_slice(&bytes),
+                                    FILE_MODE_DEFAULT, error);
+    buffer_release(&lines[0]);
+    buffer_release(&lines[1]);
+    buffer_release(&bytes);
+    return is_done;
+}
 
 #define NAME "diff"
 

@@ -2,6 +2,7 @@
 #ifndef MONITORCH_COMMAND_DIFF_OPTIONS_H
 #define MONITORCH_COMMAND_DIFF_OPTIONS_H
 
+#include "runtime/base/arena.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file/output.h"
 #include "runtime/command/shared/trace_words.h"
@@ -32,12 +33,24 @@ struct diff_command_options {
     struct trace_words traces; /* owned */
 };
 
-/* Fails, with the message for the user, where the words make no sense. To be released in any
- * case. */
-bool diff_options_read(struct diff_command_options *options,
-                       int word_count,
-                       char **words,
-                       struct error *error);
-void diff_options_release(struct diff_command_options *options);
+/* Which traces `monitorch diff` compares with which: two, the ranks of two runs, or each with
+ * the first. */
+
+struct diff_pair {
+    const char *paths[2]; /* of the arena, or the command line */
+    const char
+        *name; /* `rank 3`, or a file's name; NULL where there is one pair alone */
+};
+
+struct diff_pairs {
+    struct arena arena;      /* owned */
+    struct diff_pair *pairs; /* borrowed from the arena */
+    size_t count;
+    /* Traces that are not compared: their ranks are not below the job's WORLD_SIZE, so an earlier,
+     * larger job wrote them. Borrowed from the arena. */
+    const char **left_out;
+    size_t left_out_count;
+    long world_size;
+};
 
 #endif

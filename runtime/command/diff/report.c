@@ -4,8 +4,11 @@
 #include "runtime/base/file/output.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/command/diff/text.h"
+#include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SETTING_LIMIT 60
@@ -31,7 +34,8 @@ void diff_report_release(struct diff_report *report)
 
 /* ---- rows ---- */
 
-struct slice
+/* A part of `texts`. */
+static struct slice
 diff_report_text(const struct diff_report *report, size_t place, size_t size)
 {
     return slice_part(buffer_slice(&report->texts), place, place + size);
@@ -316,5 +320,317 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
             find_setting(readers[0], b->name) == NULL) {
             add_setting(&report->settings, b->name, NULL, b);
         }
+    }
+}
+
+/* What `monitorch diff` says of two traces, in words. */
+
+static bool is_wanted_row(const struct diff_report_row *row,
+                          enum diff_class class_,
+                          enum diff_cause cause,
+                          unsigned side)
+{
+    if (row->class_ != class_) {
+        return false;
+    }
+    return class_ != DIFF_ONLY || (row->side == side && row->cause == cause);
+}
+
+/* How wide a column gets. */
+static size_t width_of(const struct diff_report *report,
+                       const struct diff_report_row *rows[],
+                       size_t count,
+                       bool is_name)
+{
+    size_t widest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t width = is_name ? rows[i]->name_size : rows[i]->place_size;
+
+        widest = width > widest && width <= DIFF_COLUMN_MOST ? width : widest;
+    }
+    (void)report;
+    return widest;
+}
+
+static void add_row_text(const struct diff_report *report,
+                         const struct diff_report_row *row,
+                         size_t place_width,
+                         size_t name_width,
+                         struct buffer *text)
+{
+    buffer_add(text, SLICE("    "));
+    diff_text_add_column(text, diff_report_text(report, row->place, row->place_size),
+                         place_width);
+    diff_text_add_column(text, diff_report_text(report, row->name, row->name_size),
+                         name_width);
+    text_add_shortened(text, diff_report_text(report, row->words, row->words_size),
+                       DIFF_WORDS_LIMIT);
+    if (row->count > 1) {
+        buffer_add(text, row->words_size > 0 ? SLICE("  (") : SLICE("("));
+        buffer_add_number(text, row->count);
+        buffer_add(text, SLICE(" times"));
+        if (row->max_abs >= 0 && isfinite(row->max_abs)) {
+            buffer_add(text, SLICE(", up to "));
+            real_add_short(text, row->max_abs, 4);
+        }
+        buffer_add_byte(text, ')');
+    }
+    text_end_line(text);
+}
+
+/* The rows of a kind, under a heading; nothing where there are none. */
+static void add_list(struct diff_report *report,
+                     const char *heading,
+                     enum diff_class class_,
+                     enum diff_cause cause,
+                     unsigned side,
+                     struct buffer *text)
+{
+    size_t limit = report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT;
+    const struct diff_report_row **rows =
+        memory_allocate(report->row_count, sizeof(const struct diff_report_row *));
+    size_t count = 0, shown;
+
+    if (rows == NULL) {
+        text->has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < report->row_count; i++) {
+        if (is_wanted_row(&report->rows[i], class_, cause, side)) {
+            rows[count++] = &report->rows[i];
+        }
+    }
+    shown = count < limit ? count : limit;
+    if (count > 0) {
+        size_t place_width = width_of(report, rows, shown, false);
+        size_t name_width = width_of(report, rows, shown, true);
+
+        buffer_add(text, SLICE("  "));
+        buffer_add(text, slice_of(heading));
+        buffer_add(text, SLICE(":\n"));
+        for (size_t i = 0; i < shown; i++) {
+            add_row_text(report, rows[i], place_width, name_width, text);
+        }
+        if (shown < count) {
+            diff_text_add_more(text, count - shown, "line");
+        }
+    }
+    memory_free(rows);
+}
+
+static size_t count_rows(const struct diff_report *report, enum diff_class class_)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->row_count; i++) {
+        count += report->rows[i].class_ == class_;
+    }
+    return count;
+}
+
+static void add_likeness(const struct diff_result *result, struct buffer *text)
+{
+    const struct diff_likeness *likeness = &result->likeness;
+    const struct {
+        const char *noun;
+        uint64_t both, counts[2];
+    } parts[] = {
+        {"file",
+         likeness->files_in_both,
+         {likeness->file_counts[0], likeness->file_counts[1]}},
+        {"function",
+         likeness->functions_in_both,
+         {likeness->function_counts[0], likeness->function_counts[1]}},
+        {"place",
+         likeness->sites_in_both,
+         {likeness->site_counts[0], likeness->site_counts[1]}},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        diff_text_add_grouped(text, parts[i].both);
+        buffer_add(text, SLICE(" of A's "));
+        diff_text_add_count(text, parts[i].counts[0], parts[i].noun);
+        buffer_add(text, SLICE(" (B has "));
+        diff_text_add_grouped(text, parts[i].counts[1]);
+        buffer_add_byte(text, ')');
+    }
+    buffer_add(text, SLICE(" are in both"));
+}
+
+/* What differs and is no difference. */
+static void add_allowed(const struct diff_result *result, struct buffer *text)
+{
+    diff_text_add_part(text, result->layout, SLICE("equal except for strides"));
+    diff_text_add_part(text, result->clocks,
+                       SLICE("skipped (read from a clock, or ignored)"));
+}
+
+/* What had nothing beside it. */
+static void add_outside(const struct diff_result *result, struct buffer *text)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        diff_text_add_part(text, result->left_out[side],
+                           side == 0
+                               ? SLICE("of A not recorded in both (scalars=all)")
+                               : SLICE("of B not recorded in both (scalars=all)"));
+        diff_text_add_part(text, result->before[side],
+                           side == 0 ? SLICE("of A precede B's first")
+                                     : SLICE("of B precede A's first"));
+        if (result->beyond[side] > 0) {
+            buffer_add(text, side == 0 ? SLICE("; B ends there, A continues for ")
+                                       : SLICE("; A ends there, B continues for "));
+            diff_text_add_grouped(text, result->beyond[side]);
+        }
+    }
+}
+
+static void add_empty_line(const struct diff_result *result, struct buffer *text)
+{
+    buffer_add(text, SLICE("nothing to compare"));
+    add_outside(result, text);
+    if (result->before[0] + result->before[1] + result->beyond[0] + result->beyond[1] ==
+        0) {
+        buffer_add(text, SLICE(": A has "));
+        diff_text_add_count(text, result->event_counts[0], "event");
+        buffer_add(text, SLICE(", B has "));
+        diff_text_add_grouped(text, result->event_counts[1]);
+        buffer_add(text, SLICE(", and no event is in both"));
+    }
+    buffer_add_byte(text, '\n');
+}
+
+static void add_equal_line(const struct diff_report *report,
+                           const struct diff_result *result,
+                           struct buffer *text)
+{
+    diff_text_add_equal(text, result->equal, "event", result->close,
+                        report->options->tolerance.is_exact);
+    add_allowed(result, text);
+    if (report->changed_count > 0) {
+        buffer_add(text, SLICE("; "));
+        diff_text_add_count(text, report->changed_count, "line");
+        buffer_add(text, report->changed_count == 1 ? SLICE(" of code differs (--all)")
+                                                    : SLICE(" of code differ (--all)"));
+    }
+    diff_text_add_part(text, result->code[0],
+                       SLICE("of lines that only A has (--all)"));
+    diff_text_add_part(text, result->code[1],
+                       SLICE("of lines that only B has (--all)"));
+    add_outside(result, text);
+    buffer_add_byte(text, '\n');
+}
+
+void diff_report_add_counts(const struct diff_result *result, struct buffer *text)
+{
+    diff_text_add_both(text, result->equal + result->own + result->inherited, "event",
+                       result->equal, result->close);
+    buffer_add(text, SLICE(", "));
+    diff_text_add_count(text, result->own + result->own_flow, "own difference");
+    buffer_add(text, SLICE(", "));
+    diff_text_add_grouped(text, result->inherited);
+    buffer_add(text, SLICE(" inherited"));
+    if (result->flow > 0) {
+        buffer_add(text, SLICE("; the paths differ "));
+        diff_text_add_count(text, result->flow, "time");
+    }
+    add_allowed(result, text);
+    diff_text_add_alone(text, result->only);
+    buffer_add_byte(text, '\n');
+}
+
+static void add_lists(struct diff_report *report,
+                      const struct diff_result *result,
+                      struct buffer *text)
+{
+    const struct diff_command_options *options = report->options;
+
+    add_list(report, "own differences", DIFF_OWN, 0, 0, text);
+    if (result->inherited > 0 && (options->is_all || options->has_inherited)) {
+        add_list(report, "inherited", DIFF_INHERITED, 0, 0, text);
+    } else if (result->inherited > 0) {
+        buffer_add(text, SLICE("  inherited: "));
+        diff_text_add_count(text, count_rows(report, DIFF_INHERITED), "line");
+        buffer_add(text, SLICE(" (--inherited lists them)\n"));
+    }
+    add_list(report, "reached only by A", DIFF_ONLY, DIFF_CAUSE_FLOW, 0, text);
+    add_list(report, "reached only by B", DIFF_ONLY, DIFF_CAUSE_FLOW, 1, text);
+}
+
+void diff_report_add_line(struct diff_report *report,
+                          const struct diff_result *result,
+                          struct buffer *text)
+{
+    struct slice first = buffer_slice(&report->first);
+
+    if (result->is_other_program) {
+        buffer_add(text, SLICE("different programs: "));
+        add_likeness(result, text);
+        buffer_add_byte(text, '\n');
+    } else if (first.size > 0) {
+        size_t end = slice_find(first, SLICE("\n"), 0);
+
+        buffer_add(text, slice_part(first, 0, end));
+        buffer_add_byte(text, '\n');
+    } else if (diff_result_is_empty(result)) {
+        add_empty_line(result, text);
+    } else if (!diff_result_is_equal(result)) {
+        buffer_add(text,
+                   SLICE("different: some values have parts in only one trace\n"));
+    } else {
+        add_equal_line(report, result, text);
+    }
+}
+
+static void add_changed(const struct diff_report *report, struct buffer *text)
+{
+    buffer_add(text, SLICE("  lines of code that differ:\n"));
+    buffer_add(text, buffer_slice(&report->changed));
+    if (report->changed_count > CHANGED_LIMIT && !report->options->is_all) {
+        diff_text_add_more(text, report->changed_count - CHANGED_LIMIT, "line");
+    }
+}
+
+void diff_report_add(struct diff_report *report,
+                     const struct diff_result *result,
+                     struct buffer *text)
+{
+    if (report->options->is_quiet || result->is_other_program ||
+        report->first.size == 0) {
+        diff_report_add_line(report, result, text);
+        if (result->is_other_program && !report->options->is_quiet) {
+            buffer_add(text, SLICE("  The events were not compared. If files, "
+                                   "functions or variables were renamed,\n"
+                                   "  name them with --map OLD=NEW.\n"));
+        }
+        if (report->options->is_quiet || result->is_other_program) {
+            return;
+        }
+    } else {
+        buffer_add(text, buffer_slice(&report->first));
+    }
+    if (!diff_result_is_equal(result) && !diff_result_is_empty(result)) {
+        buffer_add(text, SLICE("\n"
+                               "  "));
+        diff_report_add_counts(result, text);
+        add_lists(report, result, text);
+    }
+    if (diff_result_is_empty(result) && !report->options->is_all) {
+        buffer_add(text, SLICE("  Record the same code in both runs (run --include "
+                               "MODULE); --all lists the lines of each.\n"));
+    } else if (!diff_result_is_equal(result) || report->options->is_all) {
+        add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
+        add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
+    }
+    if (report->changed.size > 0 &&
+        (!diff_result_is_equal(result) || report->options->is_all)) {
+        add_changed(report, text);
+    }
+    text->has_failed =
+        text->has_failed || report->settings.has_failed || report->changed.has_failed;
+    if (report->settings.size > 0) {
+        buffer_add(text, SLICE("  settings of the runs that differ:\n"));
+        buffer_add(text, buffer_slice(&report->settings));
     }
 }

@@ -77,10 +77,6 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
 /* So many lines that read differently are shown without --all. */
 #define CHANGED_LIMIT 10
 
-/* A part of `texts`. */
-struct slice
-diff_report_text(const struct diff_report *report, size_t place, size_t size);
-
 /* ---- json.c ---- */
 
 void diff_json_add_finding(struct diff_report *report,

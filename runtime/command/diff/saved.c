@@ -5,15 +5,390 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
+#include "runtime/base/memory.h"
 #include "runtime/command/diff/saved_report.h"
+#include "runtime/command/diff/text.h"
 #include "runtime/command/shared/progress.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/trace/reader.h"
+#include "runtime/view/diff/report/words.h"
 #include "runtime/view/diff/saved/saved.h"
+#include "runtime/view/words/paint.h"
+#include "runtime/view/words/value_text.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
+
+/* The first divergence of two folders of saved tensors, in words. */
+
+#define FUNCTION_LIMIT 160
+
+static void diff_saved_add_name(struct buffer *text, const struct saved_entry *entry);
+
+static bool has_place(const struct saved_entry *entry)
+{
+    return entry != NULL && entry->tensor.file.size > 0 && entry->tensor.line > 0;
+}
+
+static void add_place(struct buffer *text, const struct saved_entry *entry)
+{
+    buffer_add_printable(text, entry->tensor.file);
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, entry->tensor.line);
+}
+
+static void add_painted(struct buffer *text,
+                        const struct saved_entry *entry,
+                        void (*add)(struct buffer *, const struct saved_entry *),
+                        bool has_color)
+{
+    paint_start(text, has_color, PAINT_CALL);
+    add(text, entry);
+    paint_end(text, has_color);
+    buffer_add(text, SLICE(": "));
+}
+
+static void
+add_line(struct buffer *text, const struct diff_saved_finding *finding, bool has_color)
+{
+    const struct saved_entry *const *entries = finding->entries;
+    const struct saved_entry *entry = entries[1] != NULL ? entries[1] : entries[0];
+    const struct saved_entry *placed = has_place(entries[1]) ? entries[1] : entries[0];
+    bool is_placed = has_place(placed);
+
+    if (is_placed) {
+        add_painted(text, placed, add_place, has_color);
+    } else {
+        add_painted(text, entry, diff_saved_add_name, has_color);
+    }
+    paint_start(text, has_color, PAINT_ALARM);
+    buffer_add(text, SLICE("first divergence"));
+    paint_end(text, has_color);
+    buffer_add(text, SLICE(": "));
+    if (is_placed) {
+        diff_saved_add_name(text, entry);
+        buffer_add(text, SLICE(": "));
+    }
+    buffer_add(text, finding->words);
+    buffer_add_byte(text, '\n');
+}
+
+/* What A has, where B has something else; the texts are released. */
+static void
+add_if_other(struct buffer *text, struct slice what, struct buffer *a, struct buffer *b)
+{
+    if (!slice_equal(buffer_slice(a), buffer_slice(b))) {
+        buffer_add(text, what);
+        buffer_add(text, buffer_slice(a));
+        buffer_add_byte(text, '\n');
+    }
+    text->has_failed = text->has_failed || a->has_failed || b->has_failed;
+    buffer_release(a);
+    buffer_release(b);
+}
+
+/* What A has of it where that is something else. */
+static void add_other_side(struct buffer *text,
+                           const struct saved_entry *a,
+                           const struct saved_entry *b)
+{
+    struct buffer names[2] = {BUFFER_INIT, BUFFER_INIT};
+    struct buffer places[2] = {BUFFER_INIT, BUFFER_INIT};
+
+    diff_saved_add_name(&names[0], a);
+    diff_saved_add_name(&names[1], b);
+    add_if_other(text, SLICE("  in A it is "), &names[0], &names[1]);
+    if (has_place(a) && has_place(b)) {
+        add_place(&places[0], a);
+        add_place(&places[1], b);
+    }
+    add_if_other(text, SLICE("  in A, "), &places[0], &places[1]);
+}
+
+static void add_values(struct buffer *text,
+                       const struct diff_saved_finding *finding,
+                       bool has_color)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        buffer_add(text, side == 0 ? SLICE("  A:  ") : SLICE("  B:  "));
+        value_text_add(text, finding->events[side], has_color);
+        buffer_add_byte(text, '\n');
+    }
+    if (finding->distance != NULL) {
+        buffer_add(text, SLICE("  distance: "));
+        diff_distance_add(text, finding->distance, finding->events[1]->shape);
+        buffer_add_byte(text, '\n');
+    }
+}
+
+/* All that is told of the first divergence. */
+static void diff_saved_first_add(struct buffer *text,
+                                 const struct diff_saved_finding *finding,
+                                 bool has_color)
+{
+    const struct saved_entry *const *entries = finding->entries;
+    const struct saved_entry *entry = entries[1] != NULL ? entries[1] : entries[0];
+
+    add_line(text, finding, has_color);
+    if (entry->tensor.function.size > 0) {
+        buffer_add(text, SLICE("  in "));
+        text_add_shortened(text, entry->tensor.function, FUNCTION_LIMIT);
+        buffer_add_byte(text, '\n');
+    }
+    if (entries[0] != NULL && entries[1] != NULL) {
+        add_other_side(text, entries[0], entries[1]);
+    }
+    if (finding->events[0] != NULL) {
+        add_values(text, finding, has_color);
+    }
+    if (finding->before != NULL) {
+        buffer_add(text, SLICE("  before it "));
+        diff_text_add_grouped(text, finding->equal_before);
+        buffer_add(text, finding->equal_before == 1 ? SLICE(" is equal: ")
+                                                    : SLICE(" are equal, the last: "));
+        diff_saved_add_name(text, finding->before);
+        if (has_place(finding->before)) {
+            buffer_add(text, SLICE(" ("));
+            add_place(text, finding->before);
+            buffer_add_byte(text, ')');
+        }
+        buffer_add_byte(text, '\n');
+    }
+}
+
+/* What `monitorch diff` says of two folders of saved tensors. */
+
+/* To be released. */
+static void diff_saved_report_init(struct diff_saved_report *report,
+                                   const struct diff_command_options *options)
+{
+    *report = (struct diff_saved_report){.options = options};
+}
+
+static void diff_saved_report_release(struct diff_saved_report *report)
+{
+    memory_free(report->rows);
+    buffer_release(&report->texts);
+    buffer_release(&report->first);
+    buffer_release(&report->json);
+    buffer_release(&report->unread);
+}
+
+/* `step0.encoder.attn.q.call3`, as in the name of its file, but for what is escaped there. */
+static void diff_saved_add_name(struct buffer *text, const struct saved_entry *entry)
+{
+    struct buffer name = BUFFER_INIT;
+
+    saved_key_add_full_name(&entry->tensor.key, &name);
+    buffer_add_printable(text, buffer_slice(&name));
+    text->has_failed = text->has_failed || name.has_failed;
+    buffer_release(&name);
+    buffer_add(text, SLICE(".call"));
+    buffer_add_number(text, entry->tensor.key.call);
+}
+
+/* ---- what diff_saved tells ---- */
+
+static bool add_row(struct diff_saved_report *report,
+                    const struct diff_saved_finding *finding)
+{
+    unsigned side = finding->entries[1] != NULL ? 1 : 0;
+    const struct saved_entry *entry = finding->entries[side];
+    struct diff_saved_row row = {.start = report->texts.size};
+    void *items = report->rows;
+
+    row.list = finding->entries[1 - side] != NULL ? DIFF_SAVED_DIFFERENT
+               : side == 0                        ? DIFF_SAVED_A_ALONE
+                                                  : DIFF_SAVED_B_ALONE;
+    if (!memory_grow(&items, &report->row_capacity, report->row_count + 1,
+                     sizeof *report->rows)) {
+        return false;
+    }
+    report->rows = items;
+    if (entry->tensor.file.size > 0 && entry->tensor.line > 0) {
+        buffer_add_printable(&report->texts, entry->tensor.file);
+        buffer_add_byte(&report->texts, ':');
+        buffer_add_number(&report->texts, entry->tensor.line);
+    }
+    row.place_size = report->texts.size - row.start;
+    diff_saved_add_name(&report->texts, entry);
+    row.name_size = report->texts.size - row.start - row.place_size;
+    if (row.list == DIFF_SAVED_DIFFERENT) {
+        buffer_add_printable(&report->texts, finding->words);
+        row.words_size = finding->words.size;
+    }
+    report->rows[report->row_count++] = row;
+    report->list_counts[row.list]++;
+    return !report->texts.has_failed;
+}
+
+static void note_unread(struct diff_saved_report *report,
+                        const struct diff_saved_finding *finding)
+{
+    buffer_add_printable(&report->unread, finding->words);
+    buffer_add(&report->unread, SLICE(" ("));
+    diff_saved_add_name(&report->unread, finding->entries[1]);
+    buffer_add(&report->unread, SLICE(")\n"));
+}
+
+/* For diff_saved_options.found; the context is the report. */
+static bool diff_saved_report_found(void *context,
+                                    const struct diff_saved_finding *finding)
+{
+    struct diff_saved_report *report = context;
+    bool is_json = report->options->is_json;
+
+    if (finding->is_first) {
+        diff_saved_first_add(&report->first, finding, report->has_color && !is_json);
+    }
+    if (finding->cause == DIFF_CAUSE_NONE) {
+        note_unread(report, finding);
+    }
+    if (is_json) {
+        diff_saved_json_add(&report->json, finding, buffer_slice(&report->first));
+        report->has_failed = report->has_failed || report->json.has_failed ||
+                             !output_flush(&report->json, OUTPUT_PIECE);
+    } else if (finding->cause != DIFF_CAUSE_NONE && !add_row(report, finding)) {
+        report->has_failed = true;
+    }
+    report->has_failed = report->has_failed || report->first.has_failed ||
+                         report->json.has_failed || report->unread.has_failed;
+    return !report->has_failed;
+}
+
+/* ---- lists ---- */
+
+static void add_row_text(const struct diff_saved_report *report,
+                         const struct diff_saved_row *row,
+                         const size_t widths[2],
+                         struct buffer *text)
+{
+    struct slice texts = buffer_slice(&report->texts);
+    size_t name = row->start + row->place_size;
+    size_t words = name + row->name_size;
+
+    buffer_add(text, SLICE("    "));
+    if (widths[0] > 0) {
+        diff_text_add_column(text, slice_part(texts, row->start, name), widths[0]);
+    }
+    diff_text_add_column(text, slice_part(texts, name, words), widths[1]);
+    text_add_shortened(text, slice_part(texts, words, words + row->words_size),
+                       DIFF_WORDS_LIMIT);
+    text_end_line(text);
+}
+
+static void add_list(const struct diff_saved_report *report,
+                     enum diff_saved_list list,
+                     const char *heading,
+                     struct buffer *text)
+{
+    size_t limit = report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT;
+    size_t widths[2] = {0, 0};
+    size_t count = report->list_counts[list];
+    size_t shown = count < limit ? count : limit;
+
+    if (count == 0) {
+        return;
+    }
+    for (size_t i = 0, seen = 0; seen < shown; i++) {
+        const struct diff_saved_row *row = &report->rows[i];
+
+        if (row->list == list) {
+            widths[0] = row->place_size > widths[0] ? row->place_size : widths[0];
+            widths[1] = row->name_size > widths[1] ? row->name_size : widths[1];
+            seen++;
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        widths[i] = widths[i] < DIFF_COLUMN_MOST ? widths[i] : DIFF_COLUMN_MOST;
+    }
+    buffer_add(text, slice_of(heading));
+    for (size_t i = 0, seen = 0; seen < shown; i++) {
+        if (report->rows[i].list == list) {
+            add_row_text(report, &report->rows[i], widths, text);
+            seen++;
+        }
+    }
+    if (shown < count) {
+        diff_text_add_more(text, count - shown, "tensor");
+    }
+}
+
+/* ---- the verdict ---- */
+
+static void add_alone(struct buffer *text, const struct diff_saved_result *result)
+{
+    diff_text_add_alone(text, result->only);
+    diff_text_add_part(text, result->unread, SLICE("could not be read"));
+    diff_text_add_part(text, result->ignored, SLICE("ignored"));
+}
+
+static void add_verdict(const struct diff_saved_report *report,
+                        const struct diff_saved_result *result,
+                        struct buffer *text)
+{
+    uint64_t both = result->equal + result->different + result->unread;
+
+    if (both + result->ignored == 0 && result->only[0] > 0 && result->only[1] > 0) {
+        buffer_add(text, SLICE("different: no saved tensor has the same name in both "
+                               "(--map OLD=NEW matches renamed ones)"));
+    } else if (both == 0 && diff_saved_is_equal(result)) {
+        buffer_add(text, SLICE("nothing to compare"));
+    } else if (diff_saved_is_equal(result)) {
+        diff_text_add_equal(text, result->equal, "tensor", result->close,
+                            report->options->tolerance.is_exact);
+    } else {
+        buffer_add(text, result->only[0] + result->only[1] > 0
+                             ? SLICE("different: ")
+                             : SLICE("some files could not be read: "));
+        diff_text_add_count(text, result->equal, "tensor");
+        buffer_add(text, result->equal == 1 ? SLICE(" is equal") : SLICE(" are equal"));
+    }
+    add_alone(text, result);
+    buffer_add_byte(text, '\n');
+}
+
+static void add_counts(const struct diff_saved_result *result, struct buffer *text)
+{
+    buffer_add(text, SLICE("\n"
+                           "  "));
+    diff_text_add_both(text, result->equal + result->different + result->unread,
+                       "tensor", result->equal, result->close);
+    buffer_add(text, SLICE(", "));
+    diff_text_add_grouped(text, result->different);
+    buffer_add(text, SLICE(" different"));
+    add_alone(text, result);
+    buffer_add_byte(text, '\n');
+}
+
+/* Appends all that is said, the one line of the verdict first. */
+static void diff_saved_report_add(const struct diff_saved_report *report,
+                                  const struct diff_saved_result *result,
+                                  struct buffer *text)
+{
+    struct slice first = buffer_slice(&report->first);
+
+    if (first.size == 0) {
+        add_verdict(report, result, text);
+    } else if (report->options->is_quiet) {
+        buffer_add(text, slice_part(first, 0, slice_find(first, SLICE("\n"), 0) + 1));
+    } else {
+        buffer_add(text, first);
+        add_counts(result, text);
+    }
+    if (report->options->is_quiet) {
+        return;
+    }
+    add_list(
+        report, DIFF_SAVED_DIFFERENT,
+        result->is_ordered
+            ? "  different, in the order in which they were saved:\n"
+            : "  different, by name (the files do not hold the order of saving):\n",
+        text);
+    add_list(report, DIFF_SAVED_A_ALONE, "  only in A:\n", text);
+    add_list(report, DIFF_SAVED_B_ALONE, "  only in B:\n", text);
+}
 
 /* ---- what is compared ---- */
 

@@ -38,29 +38,6 @@ struct diff_saved_report {
     bool has_failed; /* memory ran out, or the text could not be written */
 };
 
-/* To be released. */
-void diff_saved_report_init(struct diff_saved_report *report,
-                            const struct diff_command_options *options);
-void diff_saved_report_release(struct diff_saved_report *report);
-
-/* For diff_saved_options.found; the context is the report. */
-bool diff_saved_report_found(void *context, const struct diff_saved_finding *finding);
-
-/* Appends all that is said, the one line of the verdict first. */
-void diff_saved_report_add(const struct diff_saved_report *report,
-                           const struct diff_saved_result *result,
-                           struct buffer *text);
-
-/* `step0.encoder.attn.q.call3`, as in the name of its file, but for what is escaped there. */
-void diff_saved_add_name(struct buffer *text, const struct saved_entry *entry);
-
-/* ---- saved_first.c ---- */
-
-/* All that is told of the first divergence. */
-void diff_saved_first_add(struct buffer *text,
-                          const struct diff_saved_finding *finding,
-                          bool has_color);
-
 /* ---- json.c ---- */
 
 void diff_saved_json_add(struct buffer *text,

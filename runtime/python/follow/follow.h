@@ -68,8 +68,6 @@ static inline uint32_t plan_number(const struct follow_plan *plan, size_t offset
 
 /* ---- the code objects that are followed (follow.c) ---- */
 
-#include "runtime/python/follow/follow.h"
-
 struct code_entry {
     PyObject *code;           /* borrowed: `reference` knows whether it is alive */
     PyObject *reference;      /* owned: a weak reference */

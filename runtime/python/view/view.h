@@ -27,7 +27,7 @@ extern const char view_records_doc[];
 /* module.c: the HTML page of a trace, for monitorch.page() */
 extern const char view_page_doc[];
 
-/* arrow.c: tables of traces as Arrow streams, in the capsules of Arrow's PyCapsule interface */
+/* load.c: tables of traces as Arrow streams, in the capsules of Arrow's PyCapsule interface */
 extern const char view_arrow_doc[];
 PyObject *view_arrow(PyObject *module, PyObject *args);
 

@@ -13,7 +13,6 @@
 #include "runtime/base/error.h"
 #include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
-#include "runtime/view/diff/match/run.h"
 #include "runtime/view/walk/source_lines.h"
 
 #include <stdbool.h>

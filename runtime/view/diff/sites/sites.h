@@ -8,7 +8,6 @@
 #include "runtime/base/slice.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/diff/align/align.h"
-#include "runtime/view/diff/sites/sites.h"
 #include "runtime/view/walk/source_lines.h"
 
 #include <stdbool.h>

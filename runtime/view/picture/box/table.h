@@ -82,7 +82,7 @@ enum table_style_kind {
     TABLE_STYLE_CAPTION,
 };
 
-/* ---- cells.c: the texts ---- */
+/* ---- the texts of cells ---- */
 
 /* Values of one dtype as cells: texts of one form, so that points stand below each other. */
 void cells_fill(struct sheet *sheet,
