@@ -266,6 +266,14 @@ def answers_of_page(folder):
     yield json.loads(out.read_text(), parse_constant=pytest.fail)
     assert viewer.run("page", bad, other, "-o", out).returncode == 1
     yield json.loads(out.read_text(), parse_constant=pytest.fail)
+    steps = record(
+        folder / "steps",
+        "import torch\nw = torch.ones(2, requires_grad=True)\nfor i in range(3):\n"
+        "    y = w * 2\n    y.sum().backward()\n",
+        "--backward",
+    )
+    assert viewer.run("page", steps, "-o", out).returncode == 0
+    yield json.loads(out.read_text(), parse_constant=pytest.fail)
 
 
 PARTS = """\

@@ -1,10 +1,11 @@
 /* The data of a page as one JSON object: docs/reference/schemas/page.json has the fields.
  *
- * A trace may have more events than a page can hold. What is said of all visits of a line is found in
- * one reading (series.h); a second one writes events one by one, as many as there is room for. */
+ * A trace may have more events than a page can hold. One reading finds what is said of all visits of a
+ * line (series.h), and writes events one by one, as many as there is room for. */
 #include "runtime/view/page/data.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/page/series.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/number_text.h"
@@ -53,6 +54,7 @@ struct data {
     uint64_t *kept; /* owned: the events, in their order */
     size_t kept_capacity;
     uint32_t kept_count;
+    uint64_t total;                      /* of events with a value */
     uint64_t limit;                      /* of events */
     uint64_t last;                       /* the event that was written last */
     struct buffer columns[COLUMN_COUNT]; /* owned: numbers, a comma behind each */
@@ -76,10 +78,10 @@ static void add_number(struct data *data, enum column column, uint64_t number)
  * first with a NaN. */
 static bool is_kept(const struct data *data,
                     const struct series *series,
-                    const struct log_event_view *event,
-                    uint64_t place)
+                    const struct log_event_view *event)
 {
-    uint64_t total = data->set.value_count;
+    uint64_t total = data->total;
+    uint64_t place = data->set.value_count - 1;
     uint64_t focus = data->page->focus;
     bool has_focus = focus != PAGE_EVENT_NONE;
     uint64_t ends = has_focus ? data->limit / 4 : data->limit / 2;
@@ -249,47 +251,73 @@ static bool write_event(struct data *data,
     return true;
 }
 
-static bool
-visit_event(struct data *data, const struct log_event_view *event, uint64_t *place)
+static bool visit_event(struct data *data, const struct log_event_view *event)
 {
     bool is_new;
     uint32_t series, form;
     struct open_call *call = open_calls_of_event(&data->open_calls, event, &is_new);
 
-    if (call == NULL) {
+    if (call == NULL || !series_set_add(&data->set, event, &series, &form)) {
         return out_of_memory(data);
     }
-    if (event->kind == VALUE_NOTHING || event->kind == VALUE_MISSING) {
+    return series == NUMBER_MAP_NONE ||
+           !is_kept(data, &data->set.series[series], event) ||
+           write_event(data, event, call, series, form);
+}
+
+static bool visit_call(struct data *data, const struct log_call_view *call)
+{
+    bool is_new;
+
+    return (open_calls_begin(&data->open_calls, call, &is_new) != NULL &&
+            series_set_add_call(&data->set, call)) ||
+           out_of_memory(data);
+}
+
+static bool visit_item(struct data *data, const struct log_item *item)
+{
+    switch (item->kind) {
+    case LOG_CALL:
+        return visit_call(data, &item->call);
+    case LOG_END:
+        open_calls_end(&data->open_calls,
+                       open_calls_find(&data->open_calls, item->end.call));
+        return true;
+    case LOG_EVENT:
+        return visit_event(data, &item->event);
+    case LOG_GRADIENT:
+        return series_set_add_gradient(&data->set, &item->event) || out_of_memory(data);
+    default:
         return true;
     }
-    if (!series_set_find(&data->set, event, &series, &form)) {
-        return out_of_memory(data);
+}
+
+/* An event may be left out by its place from the end. */
+static void count_events(struct data *data)
+{
+    struct log_item item;
+
+    log_reader_rewind(data->page->reader);
+    while (log_reader_next(data->page->reader, &item)) {
+        data->total += item.kind == LOG_EVENT && item.event.kind != VALUE_NOTHING &&
+                       item.event.kind != VALUE_MISSING;
     }
-    return !is_kept(data, &data->set.series[series], event, (*place)++) ||
-           write_event(data, event, call, series, form);
 }
 
 static bool write_events(struct data *data)
 {
     struct log_reader *reader = data->page->reader;
     struct log_item item;
-    uint64_t place = 0;
     bool is_done = true;
-    bool is_new;
 
+    data->total = data->page->value_count;
+    if (data->total == 0 && data->limit != UINT64_MAX) {
+        count_events(data);
+    }
     log_reader_rewind(reader);
     open_calls_init(&data->open_calls);
     while (is_done && log_reader_next(reader, &item)) {
-        if (item.kind == LOG_CALL) {
-            is_done =
-                open_calls_begin(&data->open_calls, &item.call, &is_new) != NULL ||
-                out_of_memory(data);
-        } else if (item.kind == LOG_END) {
-            open_calls_end(&data->open_calls,
-                           open_calls_find(&data->open_calls, item.end.call));
-        } else if (item.kind == LOG_EVENT) {
-            is_done = visit_event(data, &item.event, &place);
-        }
+        is_done = visit_item(data, &item);
     }
     open_calls_release(&data->open_calls);
     return is_done;
@@ -422,13 +450,13 @@ static void add_bound(struct buffer *text, float bound)
 
 /* Of each bin three numbers: the least, the greatest, and a sum: 1 where a value is not finite, 2 where
  * none is finite (the others are 0 then), 4 where one is NaN or +Inf. */
-static void add_strip(struct buffer *text, const struct series *series)
+static void
+add_strip(struct buffer *text, struct slice key, const struct series_strip *strip)
 {
     struct buffer column = BUFFER_INIT;
 
-    json_number_add(text, SLICE("width"), series->bin_width);
-    for (uint32_t i = 0; i < series->bin_count; i++) {
-        const struct series_bin *bin = &series->bins[i];
+    for (uint32_t i = 0; i < strip->bin_count; i++) {
+        const struct series_bin *bin = &strip->bins[i];
         bool is_empty = bin->low > bin->high;
 
         add_bound(&column, is_empty || !isfinite(bin->low) ? 0 : bin->low);
@@ -437,7 +465,7 @@ static void add_strip(struct buffer *text, const struct series *series)
                                        (bin->has_nan ? 4 : 0));
         buffer_add_byte(&column, ',');
     }
-    add_column(text, SLICE("strip"), &column);
+    add_column(text, key, &column);
     buffer_release(&column);
 }
 
@@ -450,14 +478,23 @@ static void add_series(const struct data *data, struct buffer *text)
         buffer_add_format(text, i > 0 ? ",{\"site\":%lu" : "{\"site\":%lu",
                           (unsigned long)series->site);
         json_number_add(text, SLICE("name"), series->name);
-        json_number_add(text, SLICE("count"), series->count);
+        json_number_add(text, SLICE("count"), series->values.count);
         if (series->nonfinite_count > 0) {
             json_number_add(text, SLICE("nonfinite"), series->nonfinite_count);
             json_number_add(text, SLICE("nan"), series->nan_count);
         }
         add_forms(text, series);
-        if (series->bin_count > 1) {
-            add_strip(text, series);
+        if (series->values.bin_count > 1) {
+            json_number_add(text, SLICE("width"), series->values.bin_width);
+            add_strip(text, SLICE("strip"), &series->values);
+        }
+        if (series->gradients > 0) {
+            const struct series_strip *strip =
+                &data->set.gradients[series->gradients - 1];
+
+            json_number_add(text, SLICE("gradients"), strip->count);
+            json_number_add(text, SLICE("bad_gradients"), series->bad_gradient_count);
+            add_strip(text, SLICE("gradient_strip"), strip);
         }
         buffer_add_byte(text, '}');
     }
@@ -673,9 +710,7 @@ static bool write_data(const struct page *page,
     bool is_done;
 
     number_map_init(&data.call_index);
-    is_done = (series_set_init(&data.set, page->reader) &&
-               series_set_read(&data.set, page->reader)) ||
-              out_of_memory(&data);
+    is_done = series_set_init(&data.set, page->reader) || out_of_memory(&data);
     is_done = is_done && write_events(&data) && add_object(&data, text);
     *result = (struct page_result){data.set.value_count, data.kept_count};
     data_release(&data);

@@ -77,8 +77,9 @@ struct page {
     enum flow_mark (*mark)(void *mark_context, uint64_t event);
     struct slice (*remark)(void *mark_context, uint64_t event);
     void *mark_context;
-    uint64_t focus;    /* event around which most is kept; PAGE_EVENT_NONE */
-    uint64_t max_size; /* in bytes; 0: no limit */
+    uint64_t focus;       /* event around which most is kept; PAGE_EVENT_NONE */
+    uint64_t max_size;    /* in bytes; 0: no limit */
+    uint64_t value_count; /* events with a value; 0: to be counted */
 };
 
 struct page_result {

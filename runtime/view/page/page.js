@@ -48,8 +48,9 @@ const E = data.events;
 const EVENT_COUNT = E.count;
 const FIGURES = 1, NONFINITE = 2, READ = 4, REMARK = 8;
 const CHANGES = ["", "new", "rebound", "in place", "alias", "same"];
-const MARKS = ["", "= equal", "→ passed on", "≠ inherited", "! first NaN", "+ only in B", "≠ differs here", "! made here"];
-const MARK_CLASS = ["", "fine", "inherited", "inherited", "bad", "only", "own", "bad"];
+const MARKS = ["", "= equal", "Inf by name", "→ passed on", "≠ inherited", "! first NaN", "+ only in B", "≠ differs here", "! made here"];
+const MARK_CLASS = ["", "fine", "quiet", "inherited", "inherited", "bad", "only", "own", "bad"];
+const PASSED = 3, INHERITED = 4, OWN = 7;
 const EDGES = ["made from", "the same value", "written in place", "changed through shared memory", "its form alone"];
 
 const fileName = (path) => path.replace(/^.*[\/\\]/, "");
@@ -166,43 +167,54 @@ function nonfiniteText(event) {
     .filter(Boolean).join(", ") || "not finite";
 }
 
-function strip(series, isLarge) {
-  const s = data.series[series];
-  if (!s.strip || s.strip.length < 6) return null;
-  const bins = s.strip.length / 3, width = isLarge ? 300 : 64, height = isLarge ? 60 : 14;
+/* The least and the greatest value of each bin, over the visits: `bins` as the data has them. */
+function drawStrip(bins, width, height, kind, label) {
+  const last = bins.length / 3 - 1;
   let low = Infinity, high = -Infinity;
-  for (let i = 0; i < bins; i++) if (!(s.strip[3 * i + 2] & 2)) { low = Math.min(low, s.strip[3 * i]); high = Math.max(high, s.strip[3 * i + 1]); }
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", isLarge ? "strip large" : "strip");
-  svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "least and greatest value over " + count(s.count, "visit") +
-    (low <= high ? ": " + number(low) + " to " + number(high) : ""));
-  if (!isLarge && low === high && !s.nonfinite) return null;
+  for (let i = 0; i <= last; i++) if (!(bins[3 * i + 2] & 2)) { low = Math.min(low, bins[3 * i]); high = Math.max(high, bins[3 * i + 1]); }
+  const element = (tag, attributes) => {
+    const made = document.createElementNS(SVG, tag);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    return made;
+  };
+  const svg = element("svg", { class: "strip " + kind, viewBox: "0 0 " + width + " " + height, preserveAspectRatio: "none", role: "img",
+    "aria-label": label + (low <= high ? ": " + number(low) + " to " + number(high) : "") });
   const y = (value) => (high > low ? height - 1.5 - (value - low) / (high - low) * (height - 3) : height / 2);
-  const x = (i) => (bins > 1 ? i / (bins - 1) * (width - 2) + 1 : width / 2);
-  let runs = [], run = [];
-  for (let i = 0; i <= bins; i++) {
-    if (i < bins && !(s.strip[3 * i + 2] & 2)) run.push(i);
-    else if (run.length) { runs.push(run); run = []; }
+  const x = (i) => (last > 0 ? i / last * (width - 2) + 1 : width / 2);
+  let run = [];
+  for (let i = 0; i <= last + 1; i++) {
+    if (i <= last && !(bins[3 * i + 2] & 2)) { run.push(i); continue; }
+    if (!run.length) continue;
+    const top = run.map((k) => x(k).toFixed(1) + " " + y(bins[3 * k + 1]).toFixed(1));
+    const bottom = run.reverse().map((k) => x(k).toFixed(1) + " " + y(bins[3 * k]).toFixed(1));
+    svg.append(element("path", { d: "M" + top.concat(bottom).join("L") + "Z" }));
+    run = [];
   }
-  for (const part of runs) {
-    const path = document.createElementNS(SVG, "path");
-    const top = part.map((i) => x(i).toFixed(1) + " " + y(s.strip[3 * i + 1]).toFixed(1));
-    const bottom = part.slice().reverse().map((i) => x(i).toFixed(1) + " " + y(s.strip[3 * i]).toFixed(1));
-    path.setAttribute("d", "M" + top.concat(bottom).join("L") + "Z");
-    svg.append(path);
+  for (let i = 0; i <= last; i++) {
+    if (bins[3 * i + 2] & 1) svg.append(element("rect", { class: bins[3 * i + 2] & 4 ? "nan" : "mask", x: Math.max(0, x(i) - 1.5), y: 0, width: 3, height }));
   }
-  for (let i = 0; i < bins; i++) {
-    if (!(s.strip[3 * i + 2] & 1)) continue;
-    const mark = document.createElementNS(SVG, "rect");
-    mark.setAttribute("class", s.strip[3 * i + 2] & 4 ? "nan" : "mask");
-    mark.setAttribute("x", Math.max(0, x(i) - 1.5)); mark.setAttribute("y", 0);
-    mark.setAttribute("width", 3); mark.setAttribute("height", height);
-    svg.append(mark);
-  }
-  return svg;
+  return { svg, low, high };
+}
+const hasStrip = (bins) => bins && bins.length >= 6;
+const isPlain = (bins) => bins.every((one, i) => i % 3 === 2 ? one === 0 : one === bins[0]);
+
+function strip(series) {
+  const s = data.series[series];
+  if (!hasStrip(s.strip) || isPlain(s.strip)) return null;
+  return drawStrip(s.strip, 64, 14, "", "least and greatest value over " + count(s.count, "visit")).svg;
+}
+function gradientStrip(series) {
+  const s = data.series[series];
+  if (!hasStrip(s.gradient_strip) || isPlain(s.gradient_strip)) return null;
+  return drawStrip(s.gradient_strip, 64, 14, "gradient", "gradient: least and greatest over " + count(s.gradients, "backward")).svg;
+}
+
+/* A strip for the panel, with its bounds above it. */
+function largeStrip(title, bins, kind) {
+  if (!hasStrip(bins)) return null;
+  const drawn = drawStrip(bins, 300, 60, "large " + kind, title);
+  const bounds = drawn.low <= drawn.high ? ": " + number(drawn.low) + " to " + number(drawn.high) : "";
+  return make("figure", {}, make("figcaption", {}, title + bounds), drawn.svg);
 }
 
 /* ---- the source ---- */
@@ -264,8 +276,8 @@ function marksOfLine(key) {
 function seriesClass(series) {
   let worst = 0;
   for (const event of eventsOfSeries[series]) worst = Math.max(worst, markOf(event));
-  if (worst === 6) return "own";
-  if (worst === 3) return "inherited";
+  if (worst === OWN) return "own";
+  if (worst === INHERITED) return "inherited";
   return data.series[series].nan ? "bad" : "";
 }
 
@@ -279,8 +291,8 @@ function chip(series) {
   } else {
     button.append(make("span", {}, T[E.form[event]].replace(/ strides .*/, "")));
   }
-  const figure = strip(series, false);
-  if (figure) button.append(figure);
+  for (const figure of [strip(series), gradientStrip(series)]) if (figure) button.append(figure);
+  if (s.bad_gradients) button.append(make("span", { class: "mark bad" }, "NaN or Inf in " + count(s.bad_gradients, "gradient")));
   if (event >= 0) {
     const bad = nonfiniteText(event), change = changeOf(event), mark = markOf(event);
     if (bad) button.append(make("span", { class: isMask(event) ? "mark quiet" : "mark bad" }, bad));
@@ -517,8 +529,9 @@ function drawDetails() {
   add("visits", count(s.count, "visit") + (s.nonfinite ? ", " + s.nonfinite + " with NaN or Inf" : ""));
   if (s.forms.length > 1) add("forms", s.forms.map(([form, times]) => T[form] + " × " + times).join("; "));
   box.append(table);
-  const large = strip(series, true);
-  if (large) box.append(large);
+  if (s.gradients) add("gradients", count(s.gradients, "backward") + (s.bad_gradients ? ", " + s.bad_gradients + " with NaN or Inf" : ""));
+  box.append(largeStrip("over the visits", s.strip, "") || "",
+    largeStrip("its gradient, over the backwards", s.gradient_strip, "gradient") || "");
   box.append(list("Made from", sources.get(chosen)) || "", list("Used by", targets.get(chosen)) || "");
   const chain = make("ul", {});
   for (const call of callChain(E.call[chosen])) {
@@ -632,7 +645,7 @@ const marked = (function findMarked() {
     let isFirst = true;
     for (const event of eventsOfSeries[index]) {
       const mark = markOf(event);
-      if (mark > 1 || (nonfiniteAt[event] >= 0 && !isMask(event) && isFirst)) { found.push(event); isFirst = false; }
+      if (mark > PASSED || (nonfiniteAt[event] >= 0 && !isMask(event) && isFirst)) { found.push(event); isFirst = false; }
     }
   });
   return found.sort((a, b) => a - b);

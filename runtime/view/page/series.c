@@ -16,6 +16,8 @@ bool series_set_init(struct series_set *set, const struct log_reader *reader)
 {
     *set = (struct series_set){.reader = reader};
     number_map_init(&set->index);
+    number_map_init(&set->known);
+    number_map_init(&set->forms);
     number_map_init(&set->module_index);
     number_map_init(&set->module_of_call);
     return text_table_init(&set->texts);
@@ -25,7 +27,10 @@ void series_set_release(struct series_set *set)
 {
     text_table_release(&set->texts);
     number_map_release(&set->index);
+    number_map_release(&set->known);
+    number_map_release(&set->forms);
     number_map_release(&set->module_index);
+    memory_free(set->gradients);
     memory_free(set->series);
     memory_free(set->modules);
     number_map_release(&set->module_of_call);
@@ -56,19 +61,32 @@ name_of(struct series_set *set, const struct log_event_view *event, uint32_t *na
     return keep(set, name);
 }
 
+/* A reader has each shape once. */
+static bool
+shape_form(struct series_set *set, const struct log_shape *shape, uint32_t *form)
+{
+    uint64_t key = (uint64_t)(uintptr_t)shape;
+
+    *form = number_map_get(&set->forms, key);
+    if (*form != NUMBER_MAP_NONE) {
+        return true;
+    }
+    tensor_form_add(&set->scratch, shape);
+    return keep(set, form) && number_map_put(&set->forms, key, *form);
+}
+
 static bool
 form_of(struct series_set *set, const struct log_event_view *event, uint32_t *form)
 {
     struct buffer value = BUFFER_INIT;
 
     if (event->kind == VALUE_TENSOR) {
-        tensor_form_add(&set->scratch, event->shape);
-    } else {
-        value_text_add(&value, event, false);
-        text_add_shortened(&set->scratch, buffer_slice(&value), VALUE_LIMIT);
-        set->scratch.has_failed |= value.has_failed;
-        buffer_release(&value);
+        return shape_form(set, event->shape, form);
     }
+    value_text_add(&value, event, false);
+    text_add_shortened(&set->scratch, buffer_slice(&value), VALUE_LIMIT);
+    set->scratch.has_failed |= value.has_failed;
+    buffer_release(&value);
     return keep(set, form);
 }
 
@@ -100,20 +118,29 @@ static bool find(struct series_set *set,
         .name = name,
         .first = event->number,
         .first_nonfinite = UINT64_MAX,
-        .bin_width = 1,
+        .values.bin_width = 1,
     };
     return true;
 }
 
-bool series_set_find(struct series_set *set,
-                     const struct log_event_view *event,
-                     uint32_t *series,
-                     uint32_t *form)
+/* By its site and the place of its name in the site table, without a text's hash. */
+static bool
+find_series(struct series_set *set, const struct log_event_view *event, uint32_t *index)
 {
+    uint64_t key = (uint64_t)(uintptr_t)event->name.bytes * 0x9e3779b97f4a7c15u ^
+                   event->site_number;
     uint32_t name;
 
-    return name_of(set, event, &name) && find(set, event, name, series) &&
-           form_of(set, event, form);
+    if (event->path.size == 0) {
+        *index = number_map_get(&set->known, key);
+        if (*index != NUMBER_MAP_NONE &&
+            set->series[*index].site == event->site_number &&
+            slice_equal(set->texts.texts[set->series[*index].name], event->name)) {
+            return true;
+        }
+    }
+    return name_of(set, event, &name) && find(set, event, name, index) &&
+           (event->path.size > 0 || number_map_put(&set->known, key, *index));
 }
 
 static void add_form(struct series *series, uint32_t form)
@@ -153,26 +180,27 @@ static bool range_of(const struct log_event_view *event, double *low, double *hi
     }
 }
 
-static void halve_bins(struct series *series)
+static void halve_bins(struct series_strip *strip)
 {
     for (uint32_t i = 0; i < SERIES_BIN_MAX / 2; i++) {
-        const struct series_bin *a = &series->bins[2 * i];
-        const struct series_bin *b = &series->bins[2 * i + 1];
+        const struct series_bin *a = &strip->bins[2 * i];
+        const struct series_bin *b = &strip->bins[2 * i + 1];
 
-        series->bins[i] = (struct series_bin){
+        strip->bins[i] = (struct series_bin){
             fminf(a->low, b->low), fmaxf(a->high, b->high),
             a->has_nonfinite || b->has_nonfinite, a->has_nan || b->has_nan};
     }
-    series->bin_count = SERIES_BIN_MAX / 2;
-    series->bin_width *= 2;
+    strip->bin_count = SERIES_BIN_MAX / 2;
+    strip->bin_width *= 2;
 }
 
-static void add_bin(struct series *series,
+/* The strip's next visit. */
+static void add_bin(struct series_strip *strip,
                     const struct log_event_view *event,
                     bool is_bad,
                     bool is_nan)
 {
-    uint64_t place = (series->count - 1) / series->bin_width;
+    uint64_t place = strip->count++ / strip->bin_width;
     double low = INFINITY;
     double high = -INFINITY;
     struct series_bin *bin;
@@ -181,14 +209,14 @@ static void add_bin(struct series *series,
         return;
     }
     while (place >= SERIES_BIN_MAX) {
-        halve_bins(series);
-        place = (series->count - 1) / series->bin_width;
+        halve_bins(strip);
+        place = (strip->count - 1) / strip->bin_width;
     }
-    for (; series->bin_count <= place; series->bin_count++) {
-        series->bins[series->bin_count] =
+    for (; strip->bin_count <= place; strip->bin_count++) {
+        strip->bins[strip->bin_count] =
             (struct series_bin){INFINITY, -INFINITY, false, false};
     }
-    bin = &series->bins[place];
+    bin = &strip->bins[place];
     bin->low = fminf(bin->low, (float)low);
     bin->high = fmaxf(bin->high, (float)high);
     bin->has_nonfinite |= is_bad;
@@ -235,7 +263,7 @@ static bool add_module(struct series_set *set,
     return true;
 }
 
-static bool add_call(struct series_set *set, const struct log_call_view *call)
+bool series_set_add_call(struct series_set *set, const struct log_call_view *call)
 {
     uint32_t function = (uint32_t)(call->function - call->module->table.functions);
     uint32_t index;
@@ -278,15 +306,11 @@ static bool has_nan(const struct log_event_view *event)
     return isnan(event->real) || event->real > 0;
 }
 
-/* ---- the reading ---- */
+/* ---- events ---- */
 
-static bool add_event(struct series_set *set, const struct log_event_view *event)
+static bool count_visit(struct series_set *set, const struct log_event_view *event)
 {
-    bool is_bad = value_has_nonfinite(event);
-    bool is_nan = is_bad && has_nan(event);
     void *items = set->site_counts;
-    uint32_t index, form;
-    struct series *series;
 
     if (!memory_grow_zeroed(&items, &set->site_capacity, (size_t)event->site_number + 1,
                             sizeof *set->site_counts)) {
@@ -294,17 +318,32 @@ static bool add_event(struct series_set *set, const struct log_event_view *event
     }
     set->site_counts = items;
     set->site_counts[event->site_number]++;
+    return true;
+}
+
+bool series_set_add(struct series_set *set,
+                    const struct log_event_view *event,
+                    uint32_t *index,
+                    uint32_t *form)
+{
+    bool is_bad = value_has_nonfinite(event);
+    bool is_nan = is_bad && has_nan(event);
+    struct series *series;
+
+    *index = NUMBER_MAP_NONE;
+    if (!count_visit(set, event)) {
+        return false;
+    }
     if (event->kind == VALUE_NOTHING || event->kind == VALUE_MISSING) {
         return true;
     }
     set->value_count++;
-    if (!series_set_find(set, event, &index, &form)) {
+    if (!find_series(set, event, index) || !form_of(set, event, form)) {
         return false;
     }
-    series = &set->series[index];
-    series->count++;
-    add_form(series, form);
-    add_bin(series, event, is_bad, is_nan);
+    series = &set->series[*index];
+    add_form(series, *form);
+    add_bin(&series->values, event, is_bad, is_nan);
     if (is_bad) {
         series->nonfinite_count++;
         series->nan_count += is_nan;
@@ -312,22 +351,33 @@ static bool add_event(struct series_set *set, const struct log_event_view *event
                                       ? event->number
                                       : series->first_nonfinite;
     }
-    add_to_module(set, event, form, is_nan);
+    add_to_module(set, event, *form, is_nan);
     return true;
 }
 
-bool series_set_read(struct series_set *set, struct log_reader *reader)
+bool series_set_add_gradient(struct series_set *set,
+                             const struct log_event_view *gradient)
 {
-    struct log_item item;
-    bool is_done = true;
+    bool is_bad = value_has_nonfinite(gradient);
+    void *items = set->gradients;
+    struct series *series;
+    uint32_t index;
 
-    log_reader_rewind(reader);
-    while (is_done && log_reader_next(reader, &item)) {
-        if (item.kind == LOG_EVENT) {
-            is_done = add_event(set, &item.event);
-        } else if (item.kind == LOG_CALL) {
-            is_done = add_call(set, &item.call);
-        }
+    if (!find_series(set, gradient, &index)) {
+        return false;
     }
-    return is_done;
+    series = &set->series[index];
+    if (series->gradients == 0) {
+        if (!memory_grow(&items, &set->gradient_capacity,
+                         (size_t)set->gradient_count + 1, sizeof *set->gradients)) {
+            return false;
+        }
+        set->gradients = items;
+        set->gradients[set->gradient_count++] = (struct series_strip){.bin_width = 1};
+        series->gradients = set->gradient_count;
+    }
+    series->bad_gradient_count += is_bad;
+    add_bin(&set->gradients[series->gradients - 1], gradient, is_bad,
+            is_bad && has_nan(gradient));
+    return true;
 }

@@ -1,6 +1,12 @@
-/* What is known of each name at each site over all its visits, and of each module that was called:
- * one reading of the trace, in memory that grows with the program and not with the events. Not for
- * use elsewhere. */
+/* What is known of each name at each site over all its visits, and of each module that was called, in
+ * memory that grows with the program and not with the events. Not for use elsewhere.
+ *
+ *     series_set_init(&set, reader);
+ *     while (log_reader_next(reader, &item)) {
+ *         LOG_CALL: series_set_add_call(&set, &item.call)
+ *         LOG_EVENT: series_set_add(&set, &item.event, &series, &form)
+ *         LOG_GRADIENT: series_set_add_gradient(&set, &item.event)
+ *     } */
 #ifndef MONITORCH_VIEW_PAGE_SERIES_H
 #define MONITORCH_VIEW_PAGE_SERIES_H
 
@@ -24,11 +30,18 @@ struct series_bin {
     bool has_nan; /* or +Inf: more than a mask's -Inf */
 };
 
+/* Visits in their order, so many to a bin. */
+struct series_strip {
+    struct series_bin bins[SERIES_BIN_MAX];
+    uint32_t bin_count;
+    uint64_t bin_width; /* visits */
+    uint64_t count;     /* visits */
+};
+
 /* The values of one name, at one place inside it, at one site. */
 struct series {
-    uint32_t site; /* of the trace */
-    uint32_t name; /* text: `x`, `out[0]` */
-    uint64_t count;
+    uint32_t site;            /* of the trace */
+    uint32_t name;            /* text: `x`, `out[0]` */
     uint64_t nonfinite_count; /* events */
     uint64_t nan_count; /* of these, those with a NaN or +Inf: no mask means that */
     uint64_t first;     /* event */
@@ -36,9 +49,10 @@ struct series {
     uint32_t forms[SERIES_FORM_MAX]; /* texts */
     uint64_t form_counts[SERIES_FORM_MAX];
     uint32_t form_count;
-    struct series_bin bins[SERIES_BIN_MAX];
-    uint32_t bin_count;
-    uint64_t bin_width; /* visits */
+    struct series_strip values;
+    uint32_t
+        gradients; /* 1 + the place of their strip in the set's `gradients`; 0: none */
+    uint64_t bad_gradient_count;
 };
 
 /* Calls of one function of one module. */
@@ -58,6 +72,11 @@ struct series_set {
     size_t capacity;
     uint32_t count;
     struct number_map index;
+    struct number_map known;        /* what a name of the site table led to last */
+    struct number_map forms;        /* a shape of the reader -> its text */
+    struct series_strip *gradients; /* owned */
+    size_t gradient_capacity;
+    uint32_t gradient_count;
     struct module_row *modules; /* owned */
     size_t module_capacity;
     uint32_t module_count;
@@ -73,13 +92,15 @@ struct series_set {
 bool series_set_init(struct series_set *set, const struct log_reader *reader);
 void series_set_release(struct series_set *set);
 
-/* One reading. false: out of memory. */
-bool series_set_read(struct series_set *set, struct log_reader *reader);
-
-/* The series of an event with a value, and the text of its form; false: out of memory. */
-bool series_set_find(struct series_set *set,
-                     const struct log_event_view *event,
-                     uint32_t *series,
-                     uint32_t *form);
+/* Each gives false where memory runs out. */
+bool series_set_add_call(struct series_set *set, const struct log_call_view *call);
+/* The event's series, and the text of its form; NUMBER_MAP_NONE: it has no value. */
+bool series_set_add(struct series_set *set,
+                    const struct log_event_view *event,
+                    uint32_t *series,
+                    uint32_t *form);
+/* A gradient, as the reader gives it. */
+bool series_set_add_gradient(struct series_set *set,
+                             const struct log_event_view *gradient);
 
 #endif

@@ -2,6 +2,7 @@
 #include "runtime/view/page/trace.h"
 
 #include "runtime/base/arena.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/why/why.h"
 
 #include <stdio.h>
@@ -233,6 +234,14 @@ static void use_verdict(struct trace_page *trace, const struct page *verdict)
     page->focus = verdict->focus;
 }
 
+/* Values that are fine are not marked. */
+static enum flow_mark mark_of(void *why, uint64_t event)
+{
+    enum flow_mark mark = why_mark(why, event);
+
+    return mark == FLOW_MARK_EQUAL ? FLOW_MARK_NONE : mark;
+}
+
 static bool write_page(struct trace_page *trace,
                        struct buffer *bytes,
                        struct page_trace_result *result)
@@ -244,6 +253,12 @@ static bool write_page(struct trace_page *trace,
     page->reader = trace->why.reader;
     page->sources = &trace->why.sources;
     page->max_size = trace->options->max_size;
+    page->value_count = trace->why.value_count;
+    if (has_cause(trace)) {
+        page->mark = mark_of;
+        page->remark = why_remark;
+        page->mark_context = &trace->why;
+    }
     page->title = buffer_slice(&trace->title);
     page->text = buffer_slice(&trace->text);
     page->pictures[0] = buffer_slice(&trace->pictures[0]);

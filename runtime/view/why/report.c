@@ -685,7 +685,7 @@ void why_json_add(const struct why *why,
 /* ---- as a picture ---- */
 
 /* What the value was made from has a mark, and the rest has none: so it is told apart. */
-static enum flow_mark mark_of(void *context, uint64_t event)
+enum flow_mark why_mark(void *context, uint64_t event)
 {
     struct why *why = context;
     uint32_t node = graph_find(&why->graph, event);
@@ -701,13 +701,13 @@ static enum flow_mark mark_of(void *context, uint64_t event)
     return why->facts[node].holds != 0 ? FLOW_MARK_PASSED : FLOW_MARK_EQUAL;
 }
 
-static struct slice remark_of(void *context, uint64_t event)
+struct slice why_remark(void *context, uint64_t event)
 {
     struct why *why = context;
     uint32_t node = graph_find(&why->graph, event);
     struct why_producer producer;
 
-    if (node == FLOW_NONE || mark_of(context, event) != FLOW_MARK_PRODUCER) {
+    if (node == FLOW_NONE || why_mark(context, event) != FLOW_MARK_PRODUCER) {
         return SLICE("");
     }
     why_judge(why, node, why->facts[node].made, &producer);
@@ -781,8 +781,8 @@ bool why_picture_add(struct why *why,
     struct flow_options flow = {
         .fold = FLOW_FOLD_AUTO,
         .has_scalars = true,
-        .mark = mark_of,
-        .remark = remark_of,
+        .mark = why_mark,
+        .remark = why_remark,
         .mark_context = why,
     };
     struct render_options render = *options;

@@ -270,6 +270,11 @@ void why_find_beside(struct why *why,
 void why_text_add(const struct why *why, struct buffer *text);
 /* Its first line alone, without colours and line end. */
 void why_head_add(const struct why *why, struct buffer *text);
+/* The mark of an event, for flow_options and pages; `why` is a struct why. What the answer was made from
+ * has one; the rest, FLOW_MARK_NONE. */
+enum flow_mark why_mark(void *why, uint64_t event);
+/* The reason, of a line that made a NaN or an infinity; else "". */
+struct slice why_remark(void *why, uint64_t event);
 /* One object in one line; `beside` may be NULL. */
 void why_json_add(const struct why *why,
                   const struct why_beside *beside,

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/flow/flow.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/page/page.h"
 
 /* The page of two traces: B's sources with a mark on each value that differs, and lists of the
