@@ -183,7 +183,7 @@ static inline struct event_plan event_plan(uint64_t seed, uint64_t i)
     plan.event.record.kind = LOG_EVENT;
     plan.event.record.tag = (uint8_t)roll(&dice, VALUE_KIND_COUNT);
     plan.event.record.mark = (uint8_t)roll(&dice, CHANGE_COUNT);
-    plan.event.record.flags = (uint8_t)roll(&dice, 64);
+    plan.event.record.flags = (uint8_t)(roll(&dice, 64) & ~LOG_EVENT_PARAMETER);
     plan.event.time = i;
     plan.event.site = (uint32_t)roll(&dice, SITE_COUNT);
     plan.event.call = (uint32_t)roll(&dice, 1000);
