@@ -151,6 +151,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("within_tolerance"), result->close);
     json_number_add(text, SLICE("layout"), result->layout);
     json_number_add(text, SLICE("clocks"), result->clocks);
+    json_number_add(text, SLICE("steps"), result->steps);
     json_number_add(text, SLICE("own"), result->own);
     json_number_add(text, SLICE("inherited"), result->inherited);
     json_number_add(text, SLICE("control_flow"), result->flow);

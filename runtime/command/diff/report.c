@@ -463,6 +463,8 @@ static void add_likeness(const struct diff_result *result, struct buffer *text)
 static void add_allowed(const struct diff_result *result, struct buffer *text)
 {
     diff_text_add_part(text, result->layout, SLICE("equal except for strides"));
+    diff_text_add_part(text, result->steps,
+                       SLICE("differ on the way to equal values (--all)"));
     diff_text_add_part(text, result->clocks,
                        SLICE("skipped (read from a clock, or ignored)"));
 }
@@ -538,6 +540,16 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
     add_allowed(result, text);
     diff_text_add_alone(text, result->only);
     buffer_add_byte(text, '\n');
+}
+
+/* What differs and is no difference by itself. */
+static void add_harmless(struct diff_report *report, struct buffer *text)
+{
+    if (report->options->is_all) {
+        add_list(report, "differ on the way to equal values", DIFF_STEP, 0, 0, text);
+    }
+    add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
+    add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
 }
 
 static void add_lists(struct diff_report *report,
@@ -620,8 +632,7 @@ void diff_report_add(struct diff_report *report,
         buffer_add(text, SLICE("  Record the same code in both runs (run --include "
                                "MODULE); --all lists the lines of each.\n"));
     } else if (!diff_result_is_equal(result) || report->options->is_all) {
-        add_list(report, "lines that only A has", DIFF_ONLY, DIFF_CAUSE_CODE, 0, text);
-        add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
+        add_harmless(report, text);
     }
     if (report->changed.size > 0 &&
         (!diff_result_is_equal(result) || report->options->is_all)) {

@@ -10,18 +10,12 @@
 /* Fewer of the sites of the smaller program in the other, by so much: another program. */
 #define LIKENESS_PART 4
 
-/* ---- what both traces have ---- */
-
 static void match_ends(struct diff_work *work, const struct diff_step *step)
 {
     for (unsigned side = 0; side < 2; side++) {
         diff_scope_end(&work->scope, side, step->items[side]->end.call);
     }
 }
-
-/* ---- what one trace alone has ---- */
-
-/* ---- the whole ---- */
 
 static void visit(struct diff_work *work, const struct diff_step *step)
 {
@@ -48,18 +42,24 @@ static void visit(struct diff_work *work, const struct diff_step *step)
         diff_match_odd(work, step);
         return;
     }
-    diff_gap_close(work, step);
+    if (work->pass == DIFF_PASS_REPORT) {
+        diff_gap_close(work, step);
+    }
     work->parts[0] = 0;
     work->parts[1] = 0;
     switch (item->kind) {
     case LOG_CALL:
-        diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
+        if (work->pass == DIFF_PASS_REPORT) {
+            diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
+        }
         return;
     case LOG_EVENT:
         diff_match_events(work, step);
         return;
     case LOG_END:
-        match_ends(work, step);
+        if (work->pass == DIFF_PASS_REPORT) {
+            match_ends(work, step);
+        }
         return;
     default:
         return;
@@ -68,7 +68,7 @@ static void visit(struct diff_work *work, const struct diff_step *step)
 
 static bool has_failed(const struct diff_work *work)
 {
-    return work->scope.has_failed || work->values.has_failed ||
+    return work->has_failed || work->scope.has_failed || work->values.has_failed ||
            work->sources[0].has_failed || work->sources[1].has_failed;
 }
 
@@ -90,6 +90,7 @@ static void go_through(struct diff_work *work)
     uint64_t count = 0;
 
     while (!work->is_stopped && !has_failed(work) &&
+           !(work->pass == DIFF_PASS_SCAN && work->has_odd) &&
            diff_align_next(work->align, &step)) {
         visit(work, &step);
         if (++count % PROGRESS_STEPS == 0 && options->progress != NULL &&
@@ -101,6 +102,8 @@ static void go_through(struct diff_work *work)
     }
     if (!work->is_stopped && !has_failed(work)) {
         diff_settle_pending(work);
+    }
+    if (work->pass == DIFF_PASS_REPORT && !work->is_stopped && !has_failed(work)) {
         diff_gap_close(work, NULL);
         leave_parts(work);
     }
@@ -165,16 +168,41 @@ static void init(struct diff_work *work, const struct diff_options *options)
     work->options = options;
     diff_values_init(&work->values);
     diff_scope_init(&work->scope);
+    diff_facts_init(&work->facts[0]);
+    diff_facts_init(&work->facts[1]);
+}
+
+/* Both traces from their beginnings. */
+static bool begin_pass(struct diff_work *work, enum diff_pass pass)
+{
+    const struct diff_options *options = work->options;
+    struct diff_align_options align = {
+        .readers = {work->readers[0], work->readers[1]},
+        .sources = {&work->sources[0], &work->sources[1]},
+        .renames = options->tolerance.renames,
+        .rename_count = options->tolerance.rename_count,
+    };
+
+    diff_align_free(work->align);
+    work->align = NULL;
+    for (unsigned side = 0; side < 2; side++) {
+        log_reader_rewind(work->readers[side]);
+    }
+    work->pass = pass;
+    work->pending.is_there = false;
+    *work->result = (struct diff_result){.own = 0};
+    work->align = diff_align_new(&align, work->error);
     diff_compare_init(&work->compare, options->tolerance);
+    work->compare.tolerance.align = work->align;
+    if (work->align != NULL) {
+        diff_align_likeness(work->align, &work->result->likeness);
+    }
+    return work->align != NULL;
 }
 
 static bool begin(struct diff_work *work)
 {
     const struct diff_options *options = work->options;
-    struct diff_align_options align = {
-        .renames = options->tolerance.renames,
-        .rename_count = options->tolerance.rename_count,
-    };
 
     for (unsigned side = 0; side < 2; side++) {
         work->readers[side] = log_reader_new(work->paths[side], work->error);
@@ -182,13 +210,9 @@ static bool begin(struct diff_work *work)
             return false;
         }
         source_lines_init(&work->sources[side], work->readers[side], options->strip);
-        align.readers[side] = work->readers[side];
-        align.sources[side] = &work->sources[side];
         work->all_sources[side] = &work->sources[side];
     }
-    work->align = diff_align_new(&align, work->error);
-    work->compare.tolerance.align = work->align;
-    if (work->align == NULL) {
+    if (!begin_pass(work, DIFF_PASS_SCAN)) {
         return false;
     }
     if (options->begun != NULL) {
@@ -207,7 +231,11 @@ static void finish(struct diff_work *work)
         log_reader_free(work->readers[side]);
     }
     diff_gap_release(&work->gap);
-    diff_suspects_release(work);
+    diff_facts_release(&work->facts[0]);
+    diff_facts_release(&work->facts[1]);
+    diff_edits_release(&work->edits);
+    memory_free(work->visits[0]);
+    memory_free(work->visits[1]);
     diff_values_release(&work->values);
     diff_scope_release(&work->scope);
     diff_writes_free(work->writes);
@@ -220,7 +248,7 @@ static void finish(struct diff_work *work)
 bool diff_result_is_empty(const struct diff_result *result)
 {
     return result->equal + result->own + result->inherited + result->flow +
-               result->only[0] + result->only[1] + result->clocks ==
+               result->only[0] + result->only[1] + result->clocks + result->steps ==
            0;
 }
 
@@ -230,6 +258,63 @@ bool diff_result_is_equal(const struct diff_result *result)
                    result->only[1] ==
                0 &&
            !diff_result_is_empty(result);
+}
+
+static bool build_graph(struct diff_work *work, unsigned side)
+{
+    const struct diff_options *options = work->options;
+    struct graph_build_options graph = {.progress = options->progress,
+                                        .progress_context = options->progress_context};
+    struct log_reader *reader = log_reader_new(work->paths[side], work->error);
+    struct source_lines sources;
+    bool is_done;
+
+    if (reader == NULL) {
+        return false;
+    }
+    source_lines_init(&sources, reader, options->strip);
+    is_done =
+        graph_build(&work->facts[side].graph, reader, &sources, &graph, work->error);
+    source_lines_release(&sources);
+    log_reader_free(reader);
+    return is_done;
+}
+
+/* Finds the verdicts on all events. */
+static bool judge(struct diff_work *work)
+{
+    if (!diff_edits_find(&work->edits, work->readers, work->all_sources, work->align)) {
+        return error_set_memory(work->error);
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        work->visits[side] =
+            memory_allocate_zeroed((size_t)work->edits.site_counts[side] + 1, 1);
+        if (work->visits[side] == NULL) {
+            return error_set_memory(work->error);
+        }
+    }
+    if (!begin_pass(work, DIFF_PASS_COLLECT)) {
+        return false;
+    }
+    go_through(work);
+    if (work->is_stopped || !build_graph(work, 0) || !build_graph(work, 1)) {
+        return false;
+    }
+    return diff_facts_judge(work->facts, work->edits.count > 0) ||
+           error_set_memory(work->error);
+}
+
+/* Equal runs are read once. */
+static bool compare(struct diff_work *work)
+{
+    go_through(work);
+    if (!work->is_stopped && work->has_odd) {
+        if (!judge(work) || !begin_pass(work, DIFF_PASS_REPORT)) {
+            return false;
+        }
+        go_through(work);
+    }
+    return !work->is_stopped;
 }
 
 bool diff_traces(const char *path_a,
@@ -253,12 +338,10 @@ bool diff_traces(const char *path_a,
     work->writes = diff_writes_new();
     is_done = work->writes != NULL ? begin(work) : error_set_memory(error);
     if (is_done) {
-        diff_align_likeness(work->align, &result->likeness);
         result->is_other_program = is_other_program(&result->likeness);
     }
     if (is_done && !result->is_other_program) {
-        go_through(work);
-        is_done = !work->is_stopped;
+        is_done = compare(work);
     }
     if (is_done) {
         report_ends(work);

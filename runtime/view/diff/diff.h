@@ -38,6 +38,7 @@ enum diff_class {
     DIFF_INHERITED, /* something that it was made from differs */
     DIFF_OWN,       /* all that it was made from is equal, as far as it was recorded */
     DIFF_ONLY,      /* the event has no counterpart */
+    DIFF_STEP,      /* it differs, and all that is made of it is equal: no difference */
 };
 
 /* How far apart two arrays are, of their whole values, or what statistics tell. */
@@ -61,7 +62,8 @@ struct diff_finding {
     const struct open_call *calls[2]; /* may be NULL */
     enum diff_cause cause;
     enum diff_class class_;
-    bool is_first; /* the first divergence */
+    bool is_first;         /* the first divergence */
+    bool has_equal_inputs; /* all that went in is equal in both */
     struct slice
         name; /* `q`, `self.scale`, `out[0]`, `return`; of control flow `if` … */
     struct slice words;                   /* what is different, without place or name */
@@ -109,7 +111,8 @@ struct diff_result {
     uint64_t
         layout; /* of the equal ones: in another memory layout, which changed nothing */
     uint64_t
-        clocks; /* numbers that were read from a clock, and what was made of them */
+        clocks;     /* numbers that were read from a clock, and what was made of them */
+    uint64_t steps; /* values that differ or are in one run alone, and come back */
     uint64_t own_flow; /* of `flow`: where what decided about it was equal */
     uint64_t close;    /* of the equal ones: within tolerance */
     uint64_t flow;     /* where another way was taken */

@@ -7,6 +7,8 @@
 #include "runtime/base/buffer.h"
 #include "runtime/view/diff/align/align.h"
 #include "runtime/view/diff/diff.h"
+#include "runtime/view/diff/judge/edits.h"
+#include "runtime/view/diff/judge/facts.h"
 #include "runtime/view/diff/judge/scope.h"
 #include "runtime/view/diff/values/compare.h"
 #include "runtime/view/diff/values/values.h"
@@ -42,19 +44,14 @@ struct diff_point {
 struct diff_gap {
     bool is_open;
     struct diff_point points[2];
-    bool is_inherited; /* what decided about it differs */
-    bool is_ignored;   /* it does, but does not count: a clock */
+    bool is_inherited;         /* what decided about it differs */
+    bool is_ignored;           /* it does, but does not count: a clock */
+    bool has_values, has_lost; /* of the values in it: one does not come back */
 };
 
-/* Another layout of equal values, which is a difference when something follows of it. */
-#define DIFF_SUSPECTS_MAX 64
-struct diff_suspect {
-    struct log_item items[2];        /* without sample and text */
-    uint64_t storages[2];            /* addresses; 0: not known */
-    struct buffer name, words, text; /* owned */
-    bool is_in_place; /* B's is an object that was there before, A's is a new one */
-    bool is_reported;
-};
+/* The traces are read up to three times: until something is odd, then for the facts of all events, then
+ * to report them. */
+enum diff_pass { DIFF_PASS_SCAN, DIFF_PASS_COLLECT, DIFF_PASS_REPORT };
 
 /* A pair of events that waits for its whole values. */
 struct diff_pending {
@@ -79,11 +76,14 @@ struct diff_work {
     struct diff_writes *writes; /* owned */
     struct diff_pending pending;
     struct diff_kept kept[2];
-    struct diff_suspect *suspects; /* owned: DIFF_SUSPECTS_MAX of them; may be NULL */
-    uint32_t suspect_count;
+    enum diff_pass pass;
+    bool has_odd; /* SCAN: they are not equal */
+    struct diff_facts facts[2];
+    struct diff_edits edits;
+    uint8_t *visits[2];                    /* owned: by site, what fix.c knows of it */
     struct buffer name, words, text, path; /* owned: for a finding */
     uint64_t parts[2]; /* of one side alone, since both were at one place */
-    bool has_found;    /* something was odd: names are looked after from now on */
+    bool has_failed;   /* memory ran out */
     bool has_first;
     bool is_stopped;
 };
@@ -93,12 +93,32 @@ struct diff_work {
 void diff_match_events(struct diff_work *work, const struct diff_step *step);
 /* Whole values have come to their end. */
 void diff_settle_pending(struct diff_work *work);
-/* The call's caller gets something that differs. */
-void diff_return_differs(struct diff_work *work,
-                         unsigned side,
-                         const struct open_call *call);
+/* What a fact tells of one event; its partner, state and verdict are not known. */
+void diff_fact_fill(struct diff_work *work,
+                    unsigned side,
+                    const struct log_event_view *event,
+                    const struct open_call *call,
+                    struct diff_fact *fact);
 
-/* ---- view/diff/judge/writes.c ---- */
+/* ---- view/diff/judge/fix.c ---- */
+
+/* The event's site was reached. */
+void diff_fix_visit(struct diff_work *work,
+                    unsigned side,
+                    const struct log_event_view *event);
+
+/* Names the line that one program has alone and that wrote what the pair was made from; false: there is
+ * none. */
+bool diff_fix_code(struct diff_work *work,
+                   const struct diff_fact *facts[2],
+                   struct diff_finding *finding);
+
+/* Moves an own difference to the line that was edited, where it shows elsewhere: adds to work->words, and
+ * sets the finding's places. */
+void diff_fix_find(struct diff_work *work, struct diff_finding *finding);
+
+/* The line of A that has a site of that line of B; 0: there is none. */
+uint32_t diff_fix_other_line(const struct diff_work *work, struct diff_place place);
 
 struct diff_writes *diff_writes_new(void); /* NULL: out of memory */
 void diff_writes_free(struct diff_writes *writes);
@@ -113,27 +133,6 @@ struct diff_blame {
         places[2];     /* of that line, and of its counterpart; line 0: none */
     struct slice name; /* that it wrote to; borrowed until the next step */
 };
-
-/* ---- view/diff/judge/taints.c ---- */
-
-/* What went into an event. */
-struct diff_inputs {
-    bool differ;
-    const struct diff_taint *code; /* a line of one program alone wrote them; or NULL */
-    const struct diff_taint *layout; /* they lie in another layout; or NULL */
-    bool has_clock;                  /* a clock's */
-};
-
-/* Adds what one of the names is known for; NULL: nothing. */
-void diff_inputs_add(struct diff_inputs *inputs, const struct diff_taint *taint);
-
-/* Of an event of B, whose call and frame these are. */
-struct diff_inputs diff_inputs_find(struct diff_work *work,
-                                    struct diff_frame *frame,
-                                    const struct log_event_view *event,
-                                    const struct open_call *call);
-
-/* ---- view/diff/report/place.c ---- */
 
 struct diff_place diff_place_of(const struct log_item *item,
                                 const struct open_call *call);
@@ -176,12 +175,6 @@ void diff_add_finding(struct diff_work *work, struct diff_finding *finding);
 /* Makes the text of what would be the first divergence, in work->text. */
 void diff_first_make(struct diff_work *work, const struct diff_finding *finding);
 
-/* ---- view/diff/judge/suspect.c ---- */
-
-void diff_suspects_release(struct diff_work *work);
-
-/* ---- view/diff/report/reads.c ---- */
-
 /* ---- view/diff/judge/gap.c ---- */
 
 /* Both runs are at one place again, or at their ends (NULL). */
@@ -190,15 +183,7 @@ void diff_gap_release(struct diff_gap *gap);
 /* Whether the recording of that side ends before its run did. */
 bool diff_is_cut(const struct diff_work *work, unsigned side);
 
-/* ---- view/diff/judge/arms.c ---- */
-
-/* ---- view/diff/judge/texts.c ---- */
-
-/* ---- view/diff/judge/changed.c ---- */
-
 void diff_report_changed_sites(struct diff_work *work);
-
-/* ---- view/diff/judge/odd.c ---- */
 
 /* An item that one trace alone has. */
 void diff_match_odd(struct diff_work *work, const struct diff_step *step);

@@ -596,6 +596,11 @@ uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t
            known->partner;
 }
 
+bool diff_align_is_paired(const struct open_call *call)
+{
+    return diff_call_of(call)->is_paired;
+}
+
 bool diff_align_is_class(const struct diff_align *align, struct slice a, struct slice b)
 {
     return diff_sites_is_class(&align->sites, a, b);

@@ -90,6 +90,9 @@ void diff_align_likeness(const struct diff_align *align,
 /* The other side's site for a site of `side` (numbers of the traces), or DIFF_SITE_NONE. */
 uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t site);
 
+/* Whether a call of either side was found to be one of the other. */
+bool diff_align_is_paired(const struct open_call *call);
+
 /* Whether a class of A, by its last part, is one of B under another name: the two have methods
  * that were found to be the same. */
 bool diff_align_is_class(const struct diff_align *align,

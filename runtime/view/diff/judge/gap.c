@@ -125,7 +125,7 @@ static bool has_moved_line(const struct diff_work *work, const struct statement 
         other_arm = other == DIFF_SITE_NONE || site->kind == SITE_BRANCH
                         ? UINT32_MAX
                         : find_arm(&both[1], other);
-        if (other_arm != UINT32_MAX && other_arm != arm) {
+        if (other != DIFF_SITE_NONE && site->kind != SITE_BRANCH && other_arm != arm) {
             return true;
         }
     }
@@ -234,13 +234,35 @@ static uint32_t call_of(const struct log_item *item)
     return item->kind == LOG_CALL ? item->call.call : item->event.call;
 }
 
+/* Whether what the condition reads differs, or may differ. */
+static void judge_condition(struct diff_work *work,
+                            unsigned side,
+                            const struct log_event_view *event)
+{
+    const struct diff_facts *facts = &work->facts[side];
+    const struct diff_fact *fact = diff_facts_find(facts, event->number);
+    const struct diff_fact *result =
+        fact == NULL ? NULL : diff_facts_find_result(facts, fact);
+
+    work->gap.is_inherited = result != NULL && result->is_odd;
+    work->gap.is_ignored = false;
+    for (uint32_t i = 0; fact != NULL && i < event->site->read_count; i++) {
+        const struct diff_fact *read =
+            diff_facts_find_read(facts, fact, &event->site->reads[i]);
+
+        work->gap.is_inherited |= read != NULL && read->is_odd;
+        work->gap.is_ignored |= read != NULL && (read->verdict == DIFF_VERDICT_CLOCK ||
+                                                 read->state == DIFF_STATE_IGNORED);
+    }
+    work->gap.is_ignored = work->gap.is_ignored && !work->gap.is_inherited;
+}
+
 static void begin_point(struct diff_work *work,
                         unsigned side,
                         const struct log_item *item,
                         const struct open_call *call)
 {
     struct diff_point *point = &work->gap.points[side];
-    const struct diff_taint *taint = NULL;
 
     point->is_there = true;
     point->item = *item;
@@ -250,7 +272,6 @@ static void begin_point(struct diff_work *work,
     point->turns = 0;
     point->path.size = 0;
     if (item->kind == LOG_EVENT) {
-        struct diff_frame *frame = diff_scope_find(&work->scope, side, point->call);
         struct log_event_view *event = &point->item.event;
 
         event->text = SLICE("");
@@ -260,13 +281,9 @@ static void begin_point(struct diff_work *work,
                                 ? diff_arm_head(event)->line
                                 : event->site->line;
         diff_path_add(work, side, call, event->site->line, &point->path);
-        if (frame != NULL && !work->gap.points[1 - side].is_there) {
+        if (!work->gap.points[1 - side].is_there) {
             /* Behind the first one, names differ because of it. */
-            taint = diff_scope_reads(&work->scope, frame, call, side, event->module,
-                                     event->site);
-            work->gap.is_inherited =
-                frame->has_result || (taint != NULL && taint->kind < DIFF_TAINT_CODE);
-            work->gap.is_ignored = taint != NULL && taint->kind == DIFF_TAINT_CLOCK;
+            judge_condition(work, side, event);
         }
     } else if (call != NULL && call->parent != NULL) {
         if (item->call.line != 0) {
@@ -278,7 +295,17 @@ static void begin_point(struct diff_work *work,
     work->path.has_failed = work->path.has_failed || point->path.has_failed;
 }
 
-/* An item that one run alone came to, where the other went on somewhere else. */
+static void
+note_value(struct diff_work *work, unsigned side, const struct log_event_view *event)
+{
+    const struct diff_fact *fact = diff_facts_find(&work->facts[side], event->number);
+
+    if (fact != NULL && fact->node != GRAPH_NONE) {
+        work->gap.has_values = true;
+        work->gap.has_lost |= fact->is_lost;
+    }
+}
+
 static void diff_gap_add(struct diff_work *work,
                          unsigned side,
                          const struct log_item *item,
@@ -290,6 +317,8 @@ static void diff_gap_add(struct diff_work *work,
         work->gap.is_open = true;
         work->gap.is_inherited = false;
         work->gap.is_ignored = false;
+        work->gap.has_values = false;
+        work->gap.has_lost = false;
         work->gap.points[0].is_there = false;
         work->gap.points[1].is_there = false;
         work->gap.points[0].path.size = 0;
@@ -302,6 +331,7 @@ static void diff_gap_add(struct diff_work *work,
         return;
     }
     point->count++;
+    note_value(work, side, &item->event);
     if (point->item.kind == LOG_EVENT && item->event.call == point->call &&
         item->event.site_number == point->item.event.site_number) {
         /* A turn may be told by several events: for each of its targets. */
@@ -621,12 +651,12 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     if (is_cut(work, step)) {
         return;
     }
-    if (diff_gap_is_reordered(work)) {
+    if ((gap->has_values && !gap->has_lost) || diff_gap_is_reordered(work)) {
         for (unsigned i = 0; i < 2; i++) {
             uint64_t count = gap->points[i].is_there ? gap->points[i].count : 0;
 
             work->result->only[i] -= count;
-            work->result->code[i] += count;
+            work->result->steps += count;
         }
         return;
     }
@@ -639,6 +669,9 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     add_words(work, side, step);
     work->name.size = 0;
     buffer_add(&work->name, SLICE("control flow"));
+    if (!gap->is_inherited && !gap->is_ignored) {
+        diff_fix_find(work, &finding);
+    }
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
     work->result->flow++;
@@ -675,20 +708,43 @@ static void report_odd(struct diff_work *work,
     diff_add_finding(work, &finding);
 }
 
-/* What was made from values that differ has not come of the line. */
-static bool is_inherited(struct diff_work *work,
-                         struct diff_frame *frame,
-                         unsigned side,
-                         const struct diff_step *step)
+/* Whether the call, or one around it, was made by a line that was edited and is in one run alone: it is
+ * code of that program, though the other one has the function. */
+static bool is_made_by_edit(const struct diff_work *work,
+                            unsigned side,
+                            const struct open_call *call)
+{
+    while (call != NULL && call->parent != NULL && !diff_align_is_paired(call)) {
+        if (diff_edits_has(&work->edits, work->all_sources[side], side,
+                           call->parent->module_number, call->line)) {
+            return true;
+        }
+        call = call->parent;
+    }
+    return false;
+}
+
+static void
+collect_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
 {
     const struct log_event_view *event = &step->items[side]->event;
     const struct open_call *call = step->calls[side];
-    struct diff_inputs inputs = {.differ = false};
+    struct diff_fact fact;
+    bool is_code = step->odd == DIFF_ODD_CODE ||
+                   (step->odd == DIFF_ODD_FLOW && is_made_by_edit(work, side, call));
+    bool is_unchanged = event->difference == 0 && (event->change == CHANGE_REBOUND ||
+                                                   event->change == CHANGE_SAME);
 
-    diff_inputs_add(&inputs, diff_scope_reads(&work->scope, frame, call, side,
-                                              event->module, event->site));
-    diff_inputs_add(&inputs, diff_scope_name(&work->scope, frame, call, side, event));
-    return inputs.differ;
+    diff_fact_fill(work, side, event, call, &fact);
+    fact.state = is_code ? DIFF_STATE_CODE : DIFF_STATE_FLOW;
+    if (step->odd == DIFF_ODD_LEFT_OUT || (event->flags & LOG_EVENT_READ) != 0 ||
+        (is_code && is_unchanged)) {
+        fact.state = DIFF_STATE_EQUAL;
+    }
+    fact.is_code = is_code;
+    if (diff_facts_add(&work->facts[side], &fact) == DIFF_FACT_NONE) {
+        work->has_failed = true;
+    }
 }
 
 static void
@@ -696,22 +752,10 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
 {
     const struct log_event_view *event = &step->items[side]->event;
     const struct open_call *call = step->calls[side];
+    const struct diff_fact *fact = diff_facts_find(&work->facts[side], event->number);
     struct diff_frame *frame = diff_scope_frame(&work->scope, side == 0 ? call : NULL,
                                                 side == 1 ? call : NULL);
-    /* A line that was split in two is another line each time: `a if c else b`. */
-    bool is_code = step->odd == DIFF_ODD_CODE ||
-                   (step->odd == DIFF_ODD_FLOW && frame != NULL &&
-                    diff_scope_is_written(&work->scope, frame, call, side, event));
-    struct diff_taint taint = {
-        .name = event->name,
-        .kind = is_code ? DIFF_TAINT_CODE : DIFF_TAINT_FLOW,
-        .side = side,
-        .module = event->module_number,
-        .line = event->site->line,
-        .digest = is_code ? diff_scope_digest(event) : 0,
-    };
-    bool is_unchanged = event->difference == 0 && (event->change == CHANGE_REBOUND ||
-                                                   event->change == CHANGE_SAME);
+    bool is_code = fact != NULL && fact->is_code;
 
     work->result->event_counts[side]++;
     if (step->odd == DIFF_ODD_LEFT_OUT) {
@@ -719,8 +763,12 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
         return;
     }
     diff_writes_note(work, side, event);
+    diff_fix_visit(work, side, event);
     if (is_code) {
         work->result->code[side]++;
+    } else if (step->odd == DIFF_ODD_PART && fact != NULL && !fact->is_lost) {
+        work->result->steps++;
+        return;
     } else {
         work->result->only[side]++;
     }
@@ -729,21 +777,8 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
         diff_gap_add(work, side, step->items[side], call);
     }
     report_odd(work, side, step, is_code);
-    work->has_found = true;
-    if (frame == NULL) {
-        return;
-    }
-    if (side == 1 && event->site->kind == SITE_LOOP) {
+    if (frame != NULL && side == 1 && event->site->kind == SITE_LOOP) {
         diff_frame_turn(&work->scope, frame, event->site_number, event->visit);
-    }
-    if (is_code && !is_unchanged && is_inherited(work, frame, side, step)) {
-        taint.kind = DIFF_TAINT_VALUES;
-    }
-    if ((event->flags & LOG_EVENT_READ) == 0 && !(is_code && is_unchanged)) {
-        diff_scope_taint(&work->scope, frame, call, event, &taint);
-    }
-    if (event->site->kind == SITE_RETURN && !is_code) {
-        diff_return_differs(work, side, call);
     }
 }
 
@@ -752,6 +787,13 @@ void diff_match_odd(struct diff_work *work, const struct diff_step *step)
     unsigned side = step->items[0] != NULL ? 0 : 1;
     const struct log_item *item = step->items[side];
 
+    if (work->pass != DIFF_PASS_REPORT) {
+        work->has_odd = true;
+        if (work->pass == DIFF_PASS_COLLECT && item->kind == LOG_EVENT) {
+            collect_odd(work, side, step);
+        }
+        return;
+    }
     switch (item->kind) {
     case LOG_EVENT:
         match_odd_event(work, side, step);
@@ -759,7 +801,8 @@ void diff_match_odd(struct diff_work *work, const struct diff_step *step)
     case LOG_CALL:
         diff_scope_frame(&work->scope, side == 0 ? step->calls[0] : NULL,
                          side == 1 ? step->calls[1] : NULL);
-        if (step->odd == DIFF_ODD_FLOW && work->gap.is_open) {
+        if (step->odd == DIFF_ODD_FLOW && work->gap.is_open &&
+            !is_made_by_edit(work, side, step->calls[side])) {
             diff_gap_add(work, side, item, step->calls[side]);
         }
         return;

@@ -1,122 +1,14 @@
-/* Judges a pair of matched events: equal, own difference, or inherited from an input. */
+/* Collects matched events as facts, then reports each pair with the verdict that the facts gave: equal,
+ * own difference, or inherited from an input. */
 #include "runtime/view/diff/report/words.h"
 
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/diff/work.h"
 #include "runtime/view/words/paint.h"
 
+#include <math.h>
 #include <string.h>
-
-/* Equal values in another memory layout: a difference where something follows of it alone. */
-
-void diff_suspects_release(struct diff_work *work)
-{
-    for (uint32_t i = 0; i < work->suspect_count; i++) {
-        buffer_release(&work->suspects[i].name);
-        buffer_release(&work->suspects[i].words);
-        buffer_release(&work->suspects[i].text);
-    }
-    memory_free(work->suspects);
-}
-
-static uint64_t storage_of(const struct log_event_view *event)
-{
-    if (event->kind != VALUE_TENSOR || event->tensor.data == 0) {
-        return 0;
-    }
-    return event->tensor.data -
-           (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
-}
-
-/* The pair's values are equal, their strides are not. Gives the suspect's number; of the
- * events of one place the first is kept. DIFF_SUSPECTS_MAX: there is no room. */
-static uint32_t diff_suspect_add(struct diff_work *work, struct diff_finding *finding)
-{
-    struct diff_suspect *suspect;
-
-    for (uint32_t i = 0; i < work->suspect_count; i++) {
-        if (work->suspects[i].items[1].event.site_number ==
-            finding->items[1]->event.site_number) {
-            return i;
-        }
-    }
-    if (work->suspect_count >= DIFF_SUSPECTS_MAX) {
-        return DIFF_SUSPECTS_MAX;
-    }
-    if (work->suspects == NULL) {
-        work->suspects = memory_allocate_zeroed(DIFF_SUSPECTS_MAX, sizeof *suspect);
-        if (work->suspects == NULL) {
-            work->scope.has_failed = true;
-            return DIFF_SUSPECTS_MAX;
-        }
-    }
-    suspect = &work->suspects[work->suspect_count];
-    for (unsigned side = 0; side < 2; side++) {
-        suspect->items[side] = *finding->items[side];
-        suspect->items[side].event.sample = NULL;
-        suspect->items[side].event.text = SLICE("");
-        suspect->storages[side] = storage_of(&finding->items[side]->event);
-    }
-    suspect->is_in_place = finding->items[0]->event.tensor.origin == 0 &&
-                           finding->items[1]->event.tensor.origin != 0;
-    buffer_add(&suspect->name, finding->name);
-    buffer_add(&suspect->words, finding->words);
-    if (!work->has_first) {
-        diff_first_make(work, finding);
-        buffer_add(&suspect->text, buffer_slice(&work->text));
-    }
-    work->scope.has_failed = work->scope.has_failed || suspect->name.has_failed ||
-                             suspect->words.has_failed || suspect->text.has_failed;
-    return work->suspect_count++;
-}
-
-/* The suspect whose memory B's event shares, and A's does not; DIFF_SUSPECTS_MAX: none. */
-static uint32_t diff_suspect_find(const struct diff_work *work,
-                                  const struct log_event_view *a,
-                                  const struct log_event_view *b)
-{
-    uint64_t storages[2] = {storage_of(a), storage_of(b)};
-
-    for (uint32_t i = 0; i < work->suspect_count; i++) {
-        const struct diff_suspect *suspect = &work->suspects[i];
-
-        if (suspect->is_in_place && storages[1] != 0 &&
-            suspect->storages[1] == storages[1] &&
-            suspect->storages[0] != storages[0]) {
-            return i;
-        }
-    }
-    return DIFF_SUSPECTS_MAX;
-}
-
-/* Something followed of it. */
-static void diff_suspect_report(struct diff_work *work, uint32_t number)
-{
-    struct diff_suspect *suspect = &work->suspects[number];
-    struct diff_finding finding = {
-        .items = {&suspect->items[0], &suspect->items[1]},
-        .cause = DIFF_CAUSE_STRIDES,
-        .class_ = DIFF_OWN,
-        .name = buffer_slice(&suspect->name),
-        .words = buffer_slice(&suspect->words),
-        .text = buffer_slice(&suspect->text),
-    };
-
-    if (suspect->is_reported) {
-        return;
-    }
-    suspect->is_reported = true;
-    for (unsigned side = 0; side < 2; side++) {
-        struct diff_place place = diff_place_of(&suspect->items[side], NULL);
-
-        finding.modules[side] = place.module;
-        finding.lines[side] = place.line;
-    }
-    work->result->own++;
-    work->result->equal--;
-    work->result->layout--;
-    diff_add_finding(work, &finding);
-}
 
 /* Texts that name the same thing of two runs: a file of the program, which lies in two folders, or an
  * object at an address. */
@@ -318,23 +210,15 @@ static bool is_rank(struct slice name)
     return false;
 }
 
-/* Whether a number or text differs as those from a clock do. */
-static bool is_clock(struct diff_work *work,
-                     const struct log_item *const items[2],
-                     const struct diff_inputs *inputs)
+/* Whether a number or text may differ by itself, as those from a clock do. */
+static bool diff_is_clock(struct diff_work *work, const struct log_item *const items[2])
 {
     const struct log_event_view *event = &items[1]->event;
     struct slice source;
 
-    switch (event->kind) {
-    case VALUE_INT:
-    case VALUE_FLOAT:
-    case VALUE_TEXT:
-        break;
-    default:
-        return false;
-    }
-    if (inputs->differ || inputs->code != NULL || items[0]->event.kind != event->kind) {
+    if ((event->kind != VALUE_INT && event->kind != VALUE_FLOAT &&
+         event->kind != VALUE_TEXT) ||
+        items[0]->event.kind != event->kind) {
         return false;
     }
     source = diff_place_source(work, 1, diff_place_of(items[1], NULL));
@@ -345,10 +229,11 @@ static bool is_clock(struct diff_work *work,
     if (event->kind == VALUE_INT && (is_rank(event->name) || reads_path(source))) {
         return true;
     }
-    return inputs->has_clock || reads_clock(source);
+    return reads_clock(source);
 }
 
-static bool is_ignored(const struct diff_work *work, const struct log_event_view *event)
+static bool diff_is_ignored(const struct diff_work *work,
+                            const struct log_event_view *event)
 {
     for (size_t i = 0; i < work->options->ignored_count; i++) {
         if (slice_match_inside(event->name, event->path, work->options->ignored[i])) {
@@ -356,27 +241,6 @@ static bool is_ignored(const struct diff_work *work, const struct log_event_view
         }
     }
     return false;
-}
-
-/* Whether the pair may differ: `inputs` are those of the second. */
-static bool diff_does_not_count(struct diff_work *work,
-                                const struct log_item *const items[2],
-                                const struct diff_inputs *inputs)
-{
-    return is_ignored(work, &items[1]->event) || is_clock(work, items, inputs);
-}
-
-/* What is made of it may differ too. */
-static void diff_settle_clock(struct diff_work *work,
-                              struct diff_frame *frame,
-                              const struct log_event_view *event,
-                              const struct open_call *call)
-{
-    const struct diff_taint taint = {.kind = DIFF_TAINT_CLOCK};
-
-    work->result->clocks++;
-    work->has_found = true;
-    diff_scope_taint(&work->scope, frame, call, event, &taint);
 }
 
 /* Who wrote in place to which memory last, on either side. A write by one run alone, into memory that a
@@ -518,115 +382,195 @@ static bool diff_writes_blame(struct diff_work *work,
     return true;
 }
 
-/* ---- pairs of events ---- */
+/* ---- facts ---- */
 
-/* ---- what follows of it ---- */
-
-/* Whether something in the value may differ that the event does not tell. */
-static bool is_opaque(const struct log_event_view *event)
+static uint64_t digest_of(const struct log_event_view *event)
 {
-    return event->kind == VALUE_OBJECT || event->kind == VALUE_CONTAINER ||
-           (event->kind == VALUE_TENSOR && !event->has_statistics && !event->has_hash);
+    uint64_t parts[5] = {event->kind};
+
+    switch (event->kind) {
+    case VALUE_TENSOR:
+        if (!event->has_hash) {
+            return 0;
+        }
+        parts[1] = event->shape->dtype;
+        parts[2] = event->hash;
+        break;
+    case VALUE_FLOAT:
+    case VALUE_COMPLEX:
+        memcpy(&parts[1], &event->real, sizeof event->real);
+        memcpy(&parts[2], &event->imaginary, sizeof event->imaginary);
+        break;
+    default:
+        parts[1] = (uint64_t)event->integer;
+        parts[2] = hash_64(event->text);
+        parts[3] = hash_64(slice_last_part(event->type, '.'));
+        break;
+    }
+    return hash_64((struct slice){(const char *)parts, sizeof parts}) | 1;
 }
 
-/* The call's caller gets something that differs. */
-void diff_return_differs(struct diff_work *work,
-                         unsigned side,
-                         const struct open_call *call)
+static bool has_text(struct slice text, struct slice part)
 {
-    struct diff_frame *frame =
-        call == NULL || call->parent == NULL
-            ? NULL
-            : diff_scope_find(&work->scope, side, call->parent->call);
+    return slice_find(text, part, 0) < text.size;
+}
 
-    if (frame != NULL) {
-        frame->has_result = true;
-        frame->result_line = call->line;
-        frame->result_site = DIFF_SITE_NONE;
+/* `loss.backward()`: no event says what it has written to. */
+static bool is_hidden_write(struct diff_work *work,
+                            unsigned side,
+                            const struct log_event_view *event)
+{
+    struct diff_place place = {event->module_number, event->site->line};
+
+    return event->site->kind == SITE_MUTATE && event->change == CHANGE_SAME &&
+           has_text(diff_place_source(work, side, place), SLICE("backward("));
+}
+
+/* Whether the line was edited that made the value: of an argument, the caller's, which may be any where
+ * it is not known, or the `def`. */
+static bool is_edited(const struct diff_work *work,
+                      unsigned side,
+                      const struct log_event_view *event,
+                      const struct open_call *call)
+{
+    return diff_edits_has_site(&work->edits, side, event->site_number) ||
+           (event->site->kind == SITE_ENTER && call != NULL && call->parent == NULL) ||
+           (event->site->kind == SITE_ENTER && call != NULL &&
+            diff_edits_has(&work->edits, work->all_sources[side], side,
+                           call->parent->module_number, call->line));
+}
+
+void diff_fact_fill(struct diff_work *work,
+                    unsigned side,
+                    const struct log_event_view *event,
+                    const struct open_call *call,
+                    struct diff_fact *fact)
+{
+    uint64_t keys[2] = {hash_64(event->name), hash_64(event->path)};
+
+    *fact = (struct diff_fact){
+        .event = event->number,
+        .digest = digest_of(event),
+        .origin = event->kind == VALUE_TENSOR ? event->tensor.origin : 0,
+        .name = event->name,
+        .key = hash_64((struct slice){(const char *)keys, sizeof keys}),
+        .partner = DIFF_FACT_NONE,
+        .node = GRAPH_NONE,
+        .grown = DIFF_FACT_NONE,
+        .call = event->call,
+        .parent = call == NULL || call->parent == NULL ? 0 : call->parent->call,
+        .call_line = call == NULL ? 0 : call->line,
+        .module = event->module_number,
+        .site = event->site_number,
+        .line = event->site->line,
+        .apart = -1,
+        .is_number = event->kind == VALUE_INT || event->kind == VALUE_FLOAT ||
+                     event->kind == VALUE_TEXT,
+        .is_passed_text = event->kind == VALUE_TEXT && event->site->kind == SITE_ENTER,
+        .is_result = event->site->kind == SITE_RETURN,
+        .is_edited = is_edited(work, side, event, call),
+        .is_container = event->kind == VALUE_CONTAINER,
+        .is_part = event->path.size > 0,
+    };
+    if (event->kind == VALUE_INT || event->kind == VALUE_FLOAT) {
+        fact->count = 1;
+        fact->mean = event->kind == VALUE_INT ? (double)event->integer : event->real;
+        fact->low = fact->high = fact->mean;
+    } else if (event->kind == VALUE_TENSOR && event->has_statistics) {
+        fact->count = event->statistics.count;
+        fact->low = statistics_bound_real(event->shape->dtype, event->statistics.min);
+        fact->high = statistics_bound_real(event->shape->dtype, event->statistics.max);
+        fact->mean = event->statistics.mean;
+        /* Without a number in it, it has no figures. */
+        fact->count = isnan(fact->mean) ? 0 : fact->count;
     }
 }
 
-static void spread(struct diff_work *work,
-                   struct diff_frame *frame,
-                   const struct log_event_view *event,
-                   const struct open_call *call)
+/* How far apart the two are, in terms of their usual size; -1: not known. */
+static float apart_of(const struct diff_comparison *comparison,
+                      const struct log_event_view *event)
 {
-    const struct diff_taint taint = {.kind = DIFF_TAINT_VALUES};
+    double size = event->kind == VALUE_TENSOR && event->has_statistics
+                      ? diff_usual_size(&event->statistics)
+                      : 0;
+    double apart = comparison->has_distance ? comparison->distance.max_abs
+                                            : comparison->sample_worst_distance;
 
-    diff_scope_taint(&work->scope, frame, call, event, &taint);
-    diff_scope_note_event(&work->scope, event->number);
-    if (event->site->kind == SITE_RETURN) {
-        diff_return_differs(work, 1, call);
-    }
-    if (event->site->kind == SITE_MUTATE && event->change == CHANGE_SAME) {
-        struct diff_place place = {event->module_number, event->site->line};
-        struct slice source = diff_place_source(work, 1, place);
-
-        /* `loss.backward()`: what it has written to is not told. */
-        work->scope.has_hidden =
-            work->scope.has_hidden ||
-            slice_find(source, SLICE("backward("), 0) < source.size;
-    }
+    return size > 0 && apart > 0 ? (float)(apart / size) : -1;
 }
 
-/* Equal, or as good as equal. */
-static void settle_equal(struct diff_work *work,
-                         struct diff_frame *frame,
-                         const struct log_event_view *event,
-                         const struct open_call *call)
+static enum diff_state state_of(const struct diff_work *work,
+                                const struct log_item *const items[2],
+                                const struct diff_comparison *comparison)
 {
-    struct diff_inputs inputs;
+    if (comparison == NULL) {
+        return DIFF_STATE_EQUAL;
+    }
+    if (comparison->cause == DIFF_CAUSE_NONE) {
+        return comparison->is_close ? DIFF_STATE_CLOSE : DIFF_STATE_EQUAL;
+    }
+    if (diff_is_ignored(work, &items[1]->event)) {
+        return DIFF_STATE_IGNORED;
+    }
+    return comparison->cause == DIFF_CAUSE_STRIDES && !comparison->differs_in_values &&
+                   !work->options->tolerance.is_exact
+               ? DIFF_STATE_LAYOUT
+               : DIFF_STATE_DIFFERS;
+}
 
-    work->result->equal++;
-    if (!work->has_found) {
+/* Whether the two lines write other names and other kinds of values: they are no pair. */
+static bool is_other_name(const struct log_item *const items[2],
+                          const struct diff_comparison *comparison)
+{
+    return comparison != NULL && comparison->cause == DIFF_CAUSE_KIND &&
+           !slice_equal(items[0]->event.name, items[1]->event.name);
+}
+
+static void collect_pair(struct diff_work *work,
+                         const struct log_item *const items[2],
+                         const struct open_call *const calls[2],
+                         const struct diff_comparison *comparison)
+{
+    enum diff_state state = state_of(work, items, comparison);
+    bool may_differ = (state == DIFF_STATE_DIFFERS || state == DIFF_STATE_CLOSE) &&
+                      diff_is_clock(work, items);
+    bool is_edited = false;
+    uint32_t numbers[2];
+
+    for (unsigned side = 0; side < 2; side++) {
+        struct diff_fact fact;
+
+        diff_fact_fill(work, side, &items[side]->event, calls[side], &fact);
+        fact.state = (uint8_t)state;
+        fact.is_clock = may_differ;
+        is_edited |= fact.is_edited;
+        if (comparison != NULL) {
+            fact.apart = apart_of(comparison, &items[1]->event);
+            fact.is_form = comparison->cause >= DIFF_CAUSE_KIND &&
+                           comparison->cause < DIFF_CAUSE_STRIDES;
+            fact.is_values = comparison->cause == DIFF_CAUSE_VALUES;
+            fact.is_other_type = comparison->cause == DIFF_CAUSE_KIND && fact.is_number;
+        }
+        fact.is_hidden = state == DIFF_STATE_DIFFERS &&
+                         is_hidden_write(work, side, &items[side]->event);
+        numbers[side] = diff_facts_add(&work->facts[side], &fact);
+        work->has_failed = work->has_failed || numbers[side] == DIFF_FACT_NONE;
+    }
+    if (work->has_failed) {
         return;
     }
-    inputs = diff_inputs_find(work, frame, event, call);
-    if (inputs.differ && is_opaque(event)) {
-        spread(work, frame, event, call);
-    } else if (event->path.size == 0 &&
-               !(is_opaque(event) && (event->flags & LOG_EVENT_READ) != 0)) {
-        diff_scope_clear(&work->scope, frame, call, event);
+    if (is_edited && is_other_name(items, comparison)) {
+        work->facts[0].items[numbers[0]].state = DIFF_STATE_CODE;
+        work->facts[1].items[numbers[1]].state = DIFF_STATE_CODE;
+        return;
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        work->facts[side].items[numbers[side]].partner = numbers[1 - side];
+        work->facts[side].items[numbers[side]].is_edited = is_edited;
     }
 }
 
 /* ---- pairs ---- */
-
-/* A difference that a line of B alone has made is told there. */
-static void blame_code(struct diff_work *work,
-                       const struct diff_taint *code,
-                       struct diff_finding *finding)
-{
-    struct slice source;
-
-    if (code->side == 0) {
-        struct diff_place place = {code->module, code->line};
-
-        buffer_add(&work->words, SLICE("; only A wrote "));
-        text_add_shortened(&work->words, code->name, 80);
-        buffer_add(&work->words, SLICE(" at "));
-        diff_place_add(work, 0, place, &work->words);
-        source = diff_place_source(work, 0, place);
-        if (source.size > 0) {
-            buffer_add(&work->words, SLICE(": "));
-            text_add_shortened(&work->words, source, 100);
-        }
-        return;
-    }
-    work->path.size = 0;
-    buffer_add(&work->path, SLICE("A has no such line; after it, at line "));
-    buffer_add_number(&work->path, finding->lines[1]);
-    buffer_add(&work->path, SLICE(", "));
-    buffer_add(&work->path, buffer_slice(&work->name));
-    buffer_add(&work->path, SLICE(": "));
-    buffer_add(&work->path, buffer_slice(&work->words));
-    work->words.size = 0;
-    buffer_add(&work->words, buffer_slice(&work->path));
-    work->name.size = 0;
-    text_add_shortened(&work->name, code->name, 80);
-    finding->modules[1] = code->module;
-    finding->lines[1] = code->line;
-}
 
 /* A difference that an in-place write of one run alone has made is reported there. */
 static void blame_write(struct diff_work *work,
@@ -683,103 +627,123 @@ static void fill_finding(struct diff_work *work,
     finding->words = buffer_slice(&work->words);
 }
 
+/* The line to fix, where it is not the one that shows the difference. */
+static void report_fix(struct diff_work *work,
+                       const struct diff_fact *facts[2],
+                       struct diff_finding *finding)
+{
+    struct diff_blame blame;
+
+    if (diff_fix_code(work, facts, finding)) {
+        return;
+    }
+    if (!facts[1]->is_edited && finding->cause == DIFF_CAUSE_VALUES &&
+        finding->items[1]->event.kind == VALUE_TENSOR &&
+        diff_writes_blame(work, finding->items, &blame)) {
+        blame_write(work, &blame, finding);
+        return;
+    }
+    finding->has_equal_inputs = true;
+    diff_fix_find(work, finding);
+}
+
+/* The pair is equal within tolerance; what grows from it is not. */
+static void add_growth(struct diff_work *work, const struct diff_fact *fact)
+{
+    const struct diff_fact *grown = &work->facts[1].items[fact->grown];
+
+    work->words.size = 0;
+    buffer_add(&work->words, SLICE("within tolerance here, beyond it at line "));
+    buffer_add_number(&work->words, grown->line);
+    buffer_add(&work->words, SLICE(" in "));
+    text_add_shortened(&work->words, grown->name, 80);
+}
+
 static void report_pair(struct diff_work *work,
                         const struct log_item *const items[2],
                         const struct open_call *const calls[2],
                         const struct diff_comparison *comparison,
-                        const struct diff_inputs *inputs)
+                        const struct diff_fact *facts[2])
 {
     struct diff_finding finding;
-    struct diff_blame blame;
 
     fill_finding(work, items, calls, comparison, &finding);
-    finding.class_ = inputs->differ ? DIFF_INHERITED : DIFF_OWN;
-    if (!inputs->differ && inputs->code != NULL) {
-        blame_code(work, inputs->code, &finding);
-    } else if (!inputs->differ && comparison->cause == DIFF_CAUSE_VALUES &&
-               items[1]->event.kind == VALUE_TENSOR &&
-               diff_writes_blame(work, items, &blame)) {
-        blame_write(work, &blame, &finding);
+    finding.class_ = facts[1]->verdict == DIFF_VERDICT_OWN    ? DIFF_OWN
+                     : facts[1]->verdict == DIFF_VERDICT_STEP ? DIFF_STEP
+                                                              : DIFF_INHERITED;
+    if (facts[1]->grown != DIFF_FACT_NONE) {
+        add_growth(work, facts[1]);
+        finding.cause = DIFF_CAUSE_VALUES;
+    } else if (finding.class_ == DIFF_OWN) {
+        report_fix(work, facts, &finding);
     }
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
     diff_add_finding(work, &finding);
 }
 
-/* Equal values, other strides: looked after, in case that something follows of it. */
-static void settle_layout(struct diff_work *work,
-                          struct diff_frame *frame,
-                          const struct log_item *const items[2],
-                          const struct open_call *const calls[2],
-                          const struct diff_comparison *comparison,
-                          const struct diff_inputs *inputs)
+static void count_pair(struct diff_work *work,
+                       const struct log_item *const items[2],
+                       const struct open_call *const calls[2],
+                       const struct diff_comparison *comparison)
 {
-    struct diff_finding finding;
-    struct diff_taint taint = {.kind = DIFF_TAINT_LAYOUT};
+    struct diff_result *result = work->result;
+    const struct diff_fact *fact =
+        diff_facts_find(&work->facts[1], items[1]->event.number);
+    const struct diff_fact *facts[2] = {NULL, fact};
+    struct diff_comparison equal = {.cause = DIFF_CAUSE_VALUES};
 
-    work->result->equal++;
-    work->result->layout++;
-    work->has_found = true;
-    if (inputs->layout != NULL) {
-        taint.suspect = inputs->layout->suspect;
-    } else {
-        fill_finding(work, items, calls, comparison, &finding);
-        taint.suspect = diff_suspect_add(work, &finding);
-    }
-    if (taint.suspect < DIFF_SUSPECTS_MAX) {
-        diff_scope_taint(&work->scope, frame, calls[1], &items[1]->event, &taint);
-    }
-}
-
-/* Whether the difference comes of another layout, which is told then. */
-static bool follows_of_layout(struct diff_work *work,
-                              const struct log_item *const items[2],
-                              const struct diff_inputs *inputs)
-{
-    uint32_t suspect =
-        inputs->layout != NULL
-            ? inputs->layout->suspect
-            : diff_suspect_find(work, &items[0]->event, &items[1]->event);
-
-    if (suspect >= DIFF_SUSPECTS_MAX) {
-        return false;
-    }
-    diff_suspect_report(work, suspect);
-    return true;
-}
-
-static void settle_differing(struct diff_work *work,
-                             struct diff_frame *frame,
-                             const struct log_item *const items[2],
-                             const struct open_call *const calls[2],
-                             const struct diff_comparison *comparison)
-{
-    const struct log_event_view *event = &items[1]->event;
-    struct diff_inputs inputs = diff_inputs_find(work, frame, event, calls[1]);
-
-    if (work->scope.has_hidden && comparison->cause == DIFF_CAUSE_VALUES) {
-        inputs.differ = true;
-    }
-    if (diff_does_not_count(work, items, &inputs)) {
-        diff_settle_clock(work, frame, event, calls[1]);
+    if (fact == NULL || fact->partner == DIFF_FACT_NONE) {
+        result->steps++;
         return;
     }
-    if (comparison->cause == DIFF_CAUSE_STRIDES && !comparison->differs_in_values &&
-        !work->options->tolerance.is_exact) {
-        settle_layout(work, frame, items, calls, comparison, &inputs);
+    facts[0] = &work->facts[0].items[fact->partner];
+    switch (fact->verdict) {
+    case DIFF_VERDICT_EQUAL:
+        result->equal++;
+        result->close += fact->state == DIFF_STATE_CLOSE;
         return;
+    case DIFF_VERDICT_LAYOUT:
+        result->equal++;
+        result->layout++;
+        return;
+    case DIFF_VERDICT_CLOCK:
+        result->clocks++;
+        return;
+    case DIFF_VERDICT_STEP:
+        result->steps++;
+        break;
+    case DIFF_VERDICT_OWN:
+        result->own++;
+        break;
+    default:
+        result->inherited++;
+        break;
     }
-    if (!inputs.differ && inputs.code == NULL) {
-        inputs.differ = follows_of_layout(work, items, &inputs);
+    report_pair(work, items, calls, comparison == NULL ? &equal : comparison, facts);
+}
+
+static void settle_pair(struct diff_work *work,
+                        const struct log_item *const items[2],
+                        const struct open_call *const calls[2],
+                        const struct diff_comparison *comparison)
+{
+    switch (work->pass) {
+    case DIFF_PASS_SCAN:
+        if (comparison != NULL &&
+            (comparison->cause != DIFF_CAUSE_NONE || diff_is_clock(work, items))) {
+            work->has_odd = true;
+            return;
+        }
+        work->result->equal++;
+        work->result->close += comparison != NULL && comparison->is_close;
+        return;
+    case DIFF_PASS_COLLECT:
+        collect_pair(work, items, calls, comparison);
+        return;
+    default:
+        count_pair(work, items, calls, comparison);
     }
-    if (inputs.differ) {
-        work->result->inherited++;
-    } else {
-        work->result->own++;
-    }
-    report_pair(work, items, calls, comparison, &inputs);
-    work->has_found = true;
-    spread(work, frame, event, calls[1]);
 }
 
 static void keep(struct diff_kept *kept, const struct log_item *item)
@@ -849,7 +813,6 @@ void diff_settle_pending(struct diff_work *work)
     struct diff_pending *pending = &work->pending;
     struct diff_comparison *comparison = &pending->comparison;
     const struct log_item *const items[2] = {&work->kept[0].item, &work->kept[1].item};
-    struct diff_frame *frame;
 
     if (!pending->is_there) {
         return;
@@ -866,34 +829,26 @@ void diff_settle_pending(struct diff_work *work)
             comparison->cause = is_beyond ? DIFF_CAUSE_VALUES : DIFF_CAUSE_NONE;
         }
         comparison->differs_in_values = is_beyond;
+        comparison->is_close = !is_beyond;
     }
-    frame = diff_scope_frame(&work->scope, pending->calls[0], pending->calls[1]);
-    if (frame == NULL) {
-        return;
-    }
-    if (comparison->cause == DIFF_CAUSE_NONE) {
-        work->result->close++;
-        settle_equal(work, frame, &items[1]->event, pending->calls[1]);
-    } else {
-        settle_differing(work, frame, items, pending->calls, comparison);
-    }
+    settle_pair(work, items, pending->calls, comparison);
 }
 
-/* Two times may be within tolerance, and what is made of them may not. */
-static void settle_close(struct diff_work *work,
-                         struct diff_frame *frame,
-                         const struct log_item *const items[2],
-                         const struct open_call *call)
+/* Turns of loops are part of the way to a place. */
+static bool follow(struct diff_work *work, const struct diff_step *step)
 {
-    const struct log_event_view *event = &items[1]->event;
-    struct diff_inputs inputs = diff_inputs_find(work, frame, event, call);
+    const struct log_event_view *b = &step->items[1]->event;
+    struct diff_frame *frame =
+        diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
 
-    if (diff_does_not_count(work, items, &inputs)) {
-        diff_settle_clock(work, frame, event, call);
-        return;
+    diff_writes_note(work, 0, &step->items[0]->event);
+    diff_writes_note(work, 1, b);
+    diff_fix_visit(work, 0, &step->items[0]->event);
+    diff_fix_visit(work, 1, b);
+    if (frame != NULL && b->site->kind == SITE_LOOP) {
+        diff_frame_turn(&work->scope, frame, b->site_number, b->visit);
     }
-    work->result->close++;
-    settle_equal(work, frame, event, call);
+    return frame != NULL;
 }
 
 void diff_match_events(struct diff_work *work, const struct diff_step *step)
@@ -901,26 +856,14 @@ void diff_match_events(struct diff_work *work, const struct diff_step *step)
     const struct log_event_view *a = &step->items[0]->event;
     const struct log_event_view *b = &step->items[1]->event;
     struct diff_comparison comparison;
-    struct diff_frame *frame;
-    bool is_same = diff_compare_is_same(&work->compare, a, b);
 
     work->result->event_counts[0]++;
     work->result->event_counts[1]++;
-    diff_writes_note(work, 0, a);
-    diff_writes_note(work, 1, b);
-    if (is_same && !work->has_found && b->site->kind != SITE_LOOP) {
-        work->result->equal++;
+    if (work->pass == DIFF_PASS_REPORT && !follow(work, step)) {
         return;
     }
-    frame = diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
-    if (frame == NULL) {
-        return;
-    }
-    if (b->site->kind == SITE_LOOP) {
-        diff_frame_turn(&work->scope, frame, b->site_number, b->visit);
-    }
-    if (is_same) {
-        settle_equal(work, frame, b, step->calls[1]);
+    if (diff_compare_is_same(&work->compare, a, b)) {
+        settle_pair(work, step->items, step->calls, NULL);
         return;
     }
     diff_compare_events(&work->compare, a, b, &comparison);
@@ -932,11 +875,5 @@ void diff_match_events(struct diff_work *work, const struct diff_step *step)
         }
         return;
     }
-    if (comparison.cause == DIFF_CAUSE_NONE && comparison.is_close) {
-        settle_close(work, frame, step->items, step->calls[1]);
-    } else if (comparison.cause == DIFF_CAUSE_NONE) {
-        settle_equal(work, frame, b, step->calls[1]);
-    } else {
-        settle_differing(work, frame, step->items, step->calls, &comparison);
-    }
+    settle_pair(work, step->items, step->calls, &comparison);
 }

@@ -572,24 +572,37 @@ static void add_caller(struct diff_work *work, const struct open_call *call)
     add_source(work, diff_place_source(work, 1, place));
 }
 
+/* Where the difference showed, if that is not the line to fix. */
+static void add_seen(struct diff_work *work, const struct diff_finding *finding)
+{
+    const struct log_event_view *event = &finding->items[1]->event;
+    struct diff_place place = {event->module_number, event->site->line};
+
+    if (finding->modules[1] == place.module && finding->lines[1] == place.line) {
+        return;
+    }
+    buffer_add(&work->text, SLICE("  first seen at "));
+    diff_place_add(work, 1, place, &work->text);
+    buffer_add(&work->text, SLICE(": "));
+    add_source(work, diff_place_source(work, 1, place));
+}
+
 static void add_event(struct diff_work *work, const struct diff_finding *finding)
 {
     const struct log_event_view *event = &finding->items[1]->event;
 
+    add_seen(work, finding);
     work->path.size = 0;
     diff_path_add(work, 1, finding->calls[1], event->site->line, &work->path);
     add_path(work, buffer_slice(&work->path), event->visit);
-    if (event->site->kind == SITE_ENTER) {
+    if (event->site->kind == SITE_ENTER && finding->lines[1] == event->site->line) {
         add_caller(work, finding->calls[1]);
     }
     add_values(work, finding);
     if (event->site->kind != SITE_ENTER && (event->flags & LOG_EVENT_READ) == 0) {
-        bool is_equal =
-            finding->class_ == DIFF_OWN && finding->lines[1] == event->site->line;
-
         diff_reads_add(work, 1, finding->calls[1], event,
-                       is_equal ? SLICE("  inputs, equal in both:\n")
-                                : SLICE("  inputs:\n"));
+                       finding->has_equal_inputs ? SLICE("  inputs, equal in both:\n")
+                                                 : SLICE("  inputs:\n"));
     }
 }
 
@@ -649,6 +662,7 @@ void diff_add_finding(struct diff_work *work, struct diff_finding *finding)
     const struct diff_options *options = work->options;
 
     finding->is_first = !work->has_first && finding->class_ != DIFF_ONLY &&
+                        finding->class_ != DIFF_STEP &&
                         finding->cause != DIFF_CAUSE_CODE;
     if (finding->is_first) {
         work->has_first = true;

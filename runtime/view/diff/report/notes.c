@@ -277,6 +277,9 @@ bool diff_notes_found(void *context, const struct diff_finding *finding)
     struct diff_notes *notes = context;
     const struct log_item *item = finding->items[1];
 
+    if (finding->class_ == DIFF_STEP) {
+        return true;
+    }
     if (finding->is_first) {
         notes->first_words = keep(notes, finding->words);
         notes->text = keep_plain(notes, finding->text);

@@ -31,10 +31,8 @@ const char *diff_cause_text(enum diff_cause cause)
 const char *diff_class_text(enum diff_class class_)
 {
     static const char *const texts[] = {
-        [DIFF_EQUAL] = "equal",
-        [DIFF_INHERITED] = "inherited",
-        [DIFF_OWN] = "own",
-        [DIFF_ONLY] = "only",
+        [DIFF_EQUAL] = "equal", [DIFF_INHERITED] = "inherited", [DIFF_OWN] = "own",
+        [DIFF_ONLY] = "only",   [DIFF_STEP] = "step",
     };
 
     return texts[class_];

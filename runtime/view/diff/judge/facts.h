@@ -1,0 +1,119 @@
+/* Facts: what the comparison of two traces found of each event, and the verdict that follows from
+ * them and from the graphs of both traces.
+ *
+ * An event is odd if its value differs, or if one run alone has it and it was made from something
+ * odd, or by another way through the program. A pair that differs is inherited if something odd
+ * went into it by a certain edge, else own. An odd value comes back if all that was made from it
+ * is equal in both runs or comes back: then it is a step of its own, and no difference. That a
+ * result of fewer elements is equal proves nothing: the sum of a layer norm is 0 whatever its eps.
+ * And where both runs give one name another value, one of them must have the other's elsewhere. */
+#ifndef MONITORCH_VIEW_DIFF_JUDGE_FACTS_H
+#define MONITORCH_VIEW_DIFF_JUDGE_FACTS_H
+
+#include "runtime/base/number_map.h"
+#include "runtime/trace/reader.h"
+#include "runtime/view/graph/graph.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIFF_FACT_NONE UINT32_MAX
+
+enum diff_state {
+    DIFF_STATE_EQUAL,
+    DIFF_STATE_CLOSE,  /* within tolerance, not the same to the bit */
+    DIFF_STATE_LAYOUT, /* the strides alone differ */
+    DIFF_STATE_DIFFERS,
+    DIFF_STATE_IGNORED, /* its name is ignored */
+    DIFF_STATE_CODE,    /* alone: of code that the other program does not have */
+    DIFF_STATE_FLOW,    /* alone: the other run did not reach it */
+};
+
+enum diff_verdict {
+    DIFF_VERDICT_EQUAL,
+    DIFF_VERDICT_LAYOUT,
+    DIFF_VERDICT_CLOCK, /* differs, and does not count */
+    DIFF_VERDICT_STEP,  /* odd, and comes back to equal values */
+    DIFF_VERDICT_INHERITED,
+    DIFF_VERDICT_OWN,
+};
+
+struct diff_fact {
+    uint64_t event;
+    uint64_t digest;   /* the same for the same value; 0: not known */
+    uint64_t origin;   /* 1 + the event that held the object before; 0: none */
+    struct slice name; /* borrowed from the site table */
+    uint64_t key;      /* hash of the name and of the path in it */
+    uint32_t partner;  /* fact of the other side; DIFF_FACT_NONE: it is alone */
+    uint32_t node;     /* GRAPH_NONE: the value is none */
+    uint32_t call, parent, call_line; /* the call, the one that made it, and where */
+    uint32_t module, site, line;
+    uint64_t count; /* of elements; 0: no number */
+    double low, high, mean;
+    float apart;     /* how far apart two values are, in their size; -1: not known */
+    uint8_t state;   /* enum diff_state */
+    uint8_t verdict; /* enum diff_verdict */
+    bool
+        is_code; /* alone: of a line that the other program lacks, or of a call by one */
+    bool is_number;      /* a number or a text */
+    bool is_result;      /* of a return */
+    bool is_passed_text; /* a text as an argument */
+    bool is_container;
+    bool is_part;   /* an item of the container before it */
+    bool is_clock;  /* may differ by itself: read from a clock, an address, a path */
+    bool is_edited; /* its line reads differently, or the line that passed it */
+    bool is_form;   /* differs in more than its values */
+    bool is_values; /* differs in its values alone */
+    bool is_other_type; /* a number or a text of another type than the other side's */
+    bool is_hidden;     /* differs, and its statement may have written anywhere */
+    bool is_odd;
+    bool is_lost;   /* odd, and does not come back */
+    bool is_unsure; /* an odd input may be one, by an edge that is not certain */
+    uint32_t grown; /* OWN: the fact of B at which its error is beyond tolerance */
+};
+
+struct diff_facts {
+    struct diff_fact *items; /* owned */
+    size_t count, capacity;
+    struct number_map index; /* event -> fact */
+    struct graph graph;
+    uint32_t *facts;     /* owned: by node; DIFF_FACT_NONE */
+    uint32_t *first_out; /* owned: by node, and one more */
+    uint32_t *out;       /* owned: edges by their sources: the edge's number */
+    uint32_t *targets;   /* owned: by edge: its target */
+    uint32_t *odd;       /* owned: odd facts with figures, by their counts and means */
+    size_t odd_count;
+    struct number_map
+        alone; /* the values that this side alone has, and those of equal pairs by site */
+};
+
+void diff_facts_init(struct diff_facts *facts);
+void diff_facts_release(struct diff_facts *facts);
+
+/* Adds a copy, and gives its number; DIFF_FACT_NONE: out of memory. */
+uint32_t diff_facts_add(struct diff_facts *facts, const struct diff_fact *fact);
+/* The fact of an event; NULL: there is none. */
+struct diff_fact *diff_facts_find(const struct diff_facts *facts, uint64_t event);
+
+/* The newest fact before the event that the site's read stands for: a name of the call, of its module
+ * where the name is no local one, or a result that a call made at that line returned. NULL: none. */
+const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
+                                             const struct diff_fact *reader,
+                                             const struct site_read *read);
+
+/* Makes the verdicts of both sides. The graphs are those of the traces. false: out of memory. */
+bool diff_facts_judge(struct diff_facts sides[2], bool has_edits);
+
+/* What a call of the fact's statement returned last; NULL: none. */
+const struct diff_fact *diff_facts_find_result(const struct diff_facts *facts,
+                                               const struct diff_fact *reader);
+
+/* Code that this side alone has and that wrote what the fact was made from, where no input of the
+ * other side has that value; NULL: there is none. */
+const struct diff_fact *diff_facts_find_code(const struct diff_facts *facts,
+                                             const struct diff_fact *fact,
+                                             const struct diff_facts *others,
+                                             const struct diff_fact *other);
+
+#endif

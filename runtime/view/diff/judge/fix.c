@@ -1,0 +1,508 @@
+/* The line to fix: the edit that made the first difference, where the difference shows elsewhere. The same
+ * program gives the same values, so a value that differs though all that went into it is equal comes
+ * from an edit that ran before it. */
+#include "runtime/base/memory.h"
+#include "runtime/site/statement_text.h"
+#include "runtime/site/term.h"
+#include "runtime/view/diff/work.h"
+#include "runtime/view/words/paint.h"
+
+#include <string.h>
+
+/* So many lines that are equally likely are named; of more, none is. */
+#define EDITS_MAX 3
+
+/* What is known of a site of either trace. */
+enum { VISITED = 1, ODD = 2 };
+
+void diff_fix_visit(struct diff_work *work,
+                    unsigned side,
+                    const struct log_event_view *event)
+{
+    const struct diff_fact *fact = diff_facts_find(&work->facts[side], event->number);
+    bool is_odd = fact == NULL || fact->node == GRAPH_NONE || fact->is_odd;
+
+    if (work->visits[side] != NULL &&
+        event->site_number < work->edits.site_counts[side]) {
+        work->visits[side][event->site_number] |= is_odd ? VISITED | ODD : VISITED;
+    }
+}
+
+/* ---- code of one program alone ---- */
+
+static void
+add_code(struct diff_work *work, unsigned side, const struct diff_fact *code)
+{
+    struct diff_place place = {code->module, code->line};
+    struct slice source = diff_place_source(work, side, place);
+
+    buffer_add(&work->words,
+               side == 0 ? SLICE("; only A wrote ") : SLICE("; only B wrote "));
+    text_add_shortened(&work->words, code->name, 80);
+    buffer_add(&work->words, SLICE(" at "));
+    diff_place_add(work, side, place, &work->words);
+    if (source.size > 0) {
+        buffer_add(&work->words, SLICE(": "));
+        text_add_shortened(&work->words, source, 100);
+    }
+}
+
+bool diff_fix_code(struct diff_work *work,
+                   const struct diff_fact *facts[2],
+                   struct diff_finding *finding)
+{
+    const struct diff_fact *code[2];
+
+    for (unsigned side = 0; side < 2; side++) {
+        code[side] = diff_facts_find_code(&work->facts[side], facts[side],
+                                          &work->facts[1 - side], facts[1 - side]);
+    }
+    if (code[1] == NULL ||
+        diff_edits_has_site(&work->edits, 1, finding->items[1]->event.site_number)) {
+        if (code[1] != NULL || code[0] != NULL) {
+            add_code(work, code[1] != NULL, code[code[1] != NULL]);
+        }
+        return code[0] != NULL || code[1] != NULL;
+    }
+    work->path.size = 0;
+    buffer_add(&work->path, SLICE("A has no such line; after it, at line "));
+    buffer_add_number(&work->path, finding->lines[1]);
+    buffer_add(&work->path, SLICE(", "));
+    buffer_add(&work->path, buffer_slice(&work->name));
+    buffer_add(&work->path, SLICE(": "));
+    buffer_add(&work->path, buffer_slice(&work->words));
+    work->words.size = 0;
+    buffer_add(&work->words, buffer_slice(&work->path));
+    work->name.size = 0;
+    text_add_shortened(&work->name, code[1]->name, 80);
+    finding->modules[1] = code[1]->module;
+    finding->lines[1] = code[1]->line;
+    return true;
+}
+
+/* ---- edits that ran ---- */
+
+struct edit {
+    unsigned side;
+    struct diff_place place;
+    uint32_t tier; /* the lower, the likelier */
+};
+
+struct search {
+    struct diff_work *work;
+    const struct diff_finding *finding;
+    struct edit edits[EDITS_MAX + 1]; /* of the lowest tier */
+    size_t count;
+};
+
+static const struct site_table *
+table_of(const struct diff_work *work, unsigned side, uint32_t module)
+{
+    return &log_reader_module(work->readers[side], module)->table;
+}
+
+/* The site whose statement the line belongs to, or stands behind; SITE_NONE. */
+static uint32_t site_before(const struct site_table *table, uint32_t line)
+{
+    uint32_t found = SITE_NONE;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        if (table->sites[i].line <= line &&
+            (found == SITE_NONE || table->sites[i].line > table->sites[found].line)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* How far to the right the line begins, from 1. */
+static uint32_t
+column_of(struct diff_work *work, unsigned side, struct diff_place place)
+{
+    struct slice text = source_lines_text(&work->sources[side], place.module);
+    struct slice line = diff_place_source(work, side, place);
+    const char *at = line.bytes;
+
+    while (line.size > 0 && at > text.bytes && at[-1] != '\n') {
+        at--;
+    }
+    return (uint32_t)(line.bytes - at) + 1;
+}
+
+/* Whether the statement, which has no site, is one around that line: each line between is further to the
+ * right. */
+static bool
+is_around(struct diff_work *work, struct diff_place head, struct diff_place place)
+{
+    uint32_t column = column_of(work, 1, head);
+
+    if (head.module != place.module || head.line >= place.line) {
+        return false;
+    }
+    for (uint32_t line = head.line + 1; line <= place.line; line++) {
+        struct diff_place between = {head.module, line};
+
+        if (diff_place_source(work, 1, between).size > 0 &&
+            column_of(work, 1, between) <= column) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_around_any(struct search *search, struct diff_place head)
+{
+    const struct log_item *item = search->finding->items[1];
+    struct diff_place place = {search->finding->modules[1], search->finding->lines[1]};
+
+    if (is_around(search->work, head, place)) {
+        return true;
+    }
+    for (const struct open_call *call = search->finding->calls[1];
+         item != NULL && call != NULL && call->parent != NULL; call = call->parent) {
+        place = (struct diff_place){call->parent->module_number, call->line};
+        if (is_around(search->work, head, place) ||
+            (head.module == place.module && head.line == place.line)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the statement asks for an attribute, or calls a method, of that name. */
+static bool asks_for(struct diff_work *work, const struct site *site, struct slice name)
+{
+    struct term term;
+    struct arena arena;
+    bool is_found = false;
+
+    arena_init(&arena);
+    if (!term_read(&term, site->term, site->read_count, &arena)) {
+        work->has_failed = true;
+        term.node_count = 0;
+    }
+    for (uint32_t i = 0; i < term.node_count; i++) {
+        const struct term_node *node = &term.nodes[i];
+
+        is_found |= (node->kind == TERM_ATTRIBUTE || node->kind == TERM_METHOD ||
+                     node->kind == TERM_CALL) &&
+                    slice_equal(slice_last_part(node->key, '.'), name);
+    }
+    arena_release(&arena);
+    return is_found;
+}
+
+static bool reads(struct diff_work *work, const struct site *reader, struct slice name)
+{
+    struct slice last = slice_last_part(name, '.');
+    struct slice root = slice_part(name, 0, slice_find(name, SLICE("."), 0));
+
+    for (uint32_t i = 0; i < reader->read_count; i++) {
+        if (slice_equal(reader->reads[i].name, name) ||
+            (root.size < name.size && slice_equal(reader->reads[i].name, root) &&
+             asks_for(work, reader, last))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the statement that shows the difference reads an object that the site wrote. */
+static bool is_read_by_finding(struct search *search, const struct site *site)
+{
+    const struct log_item *item = search->finding->items[1];
+
+    for (uint32_t i = 0; i < site->write_count; i++) {
+        if (item != NULL && item->kind == LOG_EVENT &&
+            reads(search->work, item->event.site, site->writes[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the line gives a name to something, and computes nothing. */
+static bool names_something(struct diff_work *work, const struct edit *edit)
+{
+    static const char *const words[] = {"import ", "from ", "def ", "class ",
+                                        "async def "};
+    struct slice line = diff_place_source(work, edit->side, edit->place);
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_starts(line, slice_of(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the site's statement, which goes on, makes the call whose argument differs: one that is made by
+ * no recorded call, so that its line is not known. */
+static bool is_call_of_finding(struct search *search, const struct site *site)
+{
+    const struct open_call *call = search->finding->calls[1];
+    const struct log_item *item = search->finding->items[1];
+
+    return call != NULL && call->parent == NULL && item != NULL &&
+           item->kind == LOG_EVENT && item->event.site->kind == SITE_ENTER &&
+           asks_for(search->work, site,
+                    slice_last_part(
+                        open_call_function(call, search->work->readers[1])->name, '.'));
+}
+
+static uint32_t tier_of(struct search *search, const struct edit *edit)
+{
+    struct diff_work *work = search->work;
+    const struct site_table *table = table_of(work, edit->side, edit->place.module);
+    uint32_t first =
+        log_reader_module(work->readers[edit->side], edit->place.module)->first_site;
+    uint32_t tier = UINT32_MAX;
+    bool has_site = false;
+
+    for (uint32_t i = 0; i < table->site_count; i++) {
+        uint8_t visits = work->visits[edit->side][first + i];
+
+        if (table->sites[i].line != edit->place.line) {
+            continue;
+        }
+        has_site = true;
+        if (edit->side == 1 && is_call_of_finding(search, &table->sites[i])) {
+            tier = 0;
+        }
+        if ((visits & VISITED) != 0) {
+            bool is_read = edit->side == 1 && (visits & ODD) != 0 &&
+                           is_read_by_finding(search, &table->sites[i]);
+            uint32_t own = is_read ? 0 : (visits & ODD) != 0 ? 1 : 2;
+
+            tier = own < tier ? own : tier;
+        }
+    }
+    if (!has_site) {
+        uint32_t before = site_before(table, edit->place.line);
+        bool has_run = before == SITE_NONE ||
+                       (work->visits[edit->side][first + before] & VISITED) != 0;
+        bool is_near = edit->side == 1 && is_around_any(search, edit->place);
+
+        tier = is_near                       ? 0
+               : !has_run                    ? UINT32_MAX
+               : names_something(work, edit) ? 2
+                                             : 1;
+    }
+    return tier;
+}
+
+/* The line at which the statement begins that the line is a part of. */
+static uint32_t begin_of(struct diff_work *work, unsigned side, struct diff_place place)
+{
+    const struct site_table *table = table_of(work, side, place.module);
+    uint32_t before = site_before(table, place.line);
+    int depth = 0;
+
+    if (before == SITE_NONE ||
+        place.line - table->sites[before].line >= STATEMENT_LINES_MAX) {
+        return place.line;
+    }
+    for (uint32_t line = table->sites[before].line; line < place.line; line++) {
+        depth += statement_depth(
+            diff_place_source(work, side, (struct diff_place){place.module, line}));
+        if (depth <= 0) {
+            return place.line;
+        }
+    }
+    return table->sites[before].line;
+}
+
+static void add_edit(struct search *search, struct edit edit)
+{
+    edit.place.line = begin_of(search->work, edit.side, edit.place);
+    edit.tier = tier_of(search, &edit);
+    if (edit.tier == UINT32_MAX) {
+        return;
+    }
+    if (search->count > 0 && edit.tier < search->edits[0].tier) {
+        search->count = 0;
+    }
+    if (search->count > 0 && edit.tier > search->edits[0].tier) {
+        return;
+    }
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->edits[i].side == edit.side &&
+            search->edits[i].place.module == edit.place.module &&
+            search->edits[i].place.line == edit.place.line) {
+            return;
+        }
+    }
+    if (search->count <= EDITS_MAX) {
+        search->edits[search->count++] = edit;
+    }
+}
+
+/* Whether B has edited lines where the line of A was: they are one edit. */
+static bool is_replaced(const struct diff_work *work, uint32_t module, uint32_t line)
+{
+    const struct diff_edited_module *a = &work->edits.modules[0][module];
+    uint32_t before = 0;
+
+    for (uint32_t i = line - 1; i-- > 0 && before == 0;) {
+        before = a->counterparts[i];
+    }
+    return diff_edits_has_line(&work->edits, 1, a->partner, before + 1);
+}
+
+static void find_edits(struct search *search)
+{
+    const struct diff_edits *edits = &search->work->edits;
+
+    for (unsigned side = 2; side-- > 0;) {
+        for (uint32_t i = 0; i < edits->module_counts[side]; i++) {
+            for (uint32_t line = 1; line <= edits->modules[side][i].line_count;
+                 line++) {
+                struct edit edit = {.side = side, .place = {i, line}};
+
+                if (diff_edits_has_line(edits, side, i, line) &&
+                    (side == 1 || !is_replaced(search->work, i, line))) {
+                    add_edit(search, edit);
+                }
+            }
+        }
+    }
+}
+
+/* The line of B before which the line of A was. */
+static uint32_t next_line(const struct diff_work *work, struct diff_place place)
+{
+    const struct diff_edited_module *a = &work->edits.modules[0][place.module];
+
+    for (uint32_t i = place.line; i < a->line_count; i++) {
+        if (a->counterparts[i] != 0) {
+            return a->counterparts[i];
+        }
+    }
+    return 0;
+}
+
+/* ---- words ---- */
+
+static void add_place_words(struct diff_work *work, const struct edit *edit)
+{
+    if (edit->side == 1) {
+        buffer_add(&work->path, SLICE("line "));
+        buffer_add_number(&work->path, edit->place.line);
+        return;
+    }
+    buffer_add(&work->path, SLICE("A's line "));
+    buffer_add_number(&work->path, edit->place.line);
+    buffer_add(&work->path, SLICE(", "));
+    text_add_shortened(&work->path, diff_place_source(work, 0, edit->place), 60);
+}
+
+static void
+set_place(struct diff_work *work, const struct edit *edit, struct diff_finding *finding)
+{
+    const struct diff_edited_module *edited =
+        &work->edits.modules[edit->side][edit->place.module];
+
+    finding->modules[edit->side] = edit->place.module;
+    finding->lines[edit->side] = edit->place.line;
+    finding->modules[1 - edit->side] = edited->partner;
+    finding->lines[1 - edit->side] = edit->side == 0
+                                         ? next_line(work, edit->place)
+                                         : diff_fix_other_line(work, edit->place);
+}
+
+uint32_t diff_fix_other_line(const struct diff_work *work, struct diff_place place)
+{
+    const struct log_module *module = log_reader_module(work->readers[1], place.module);
+
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        if (module->table.sites[i].line == place.line) {
+            return diff_site_place(
+                       work, 0, diff_align_site(work->align, 1, module->first_site + i))
+                .line;
+        }
+    }
+    return 0;
+}
+
+static void write_words(struct search *search, struct diff_finding *finding)
+{
+    struct diff_work *work = search->work;
+
+    work->path.size = 0;
+    if (search->edits[0].side == 0) {
+        buffer_add(&work->path, SLICE("only A has "));
+        add_place_words(work, &search->edits[0]);
+    } else {
+        buffer_add(&work->path, SLICE("this line reads differently"));
+    }
+    for (size_t i = 1; i < search->count; i++) {
+        buffer_add(&work->path, SLICE(", or "));
+        add_place_words(work, &search->edits[i]);
+    }
+    buffer_add(&work->path, SLICE("; first seen at "));
+    if (finding->modules[1] != search->edits[0].place.module ||
+        search->edits[0].side == 0) {
+        diff_place_add(work, 1,
+                       (struct diff_place){finding->modules[1], finding->lines[1]},
+                       &work->path);
+    } else {
+        buffer_add(&work->path, SLICE("line "));
+        buffer_add_number(&work->path, finding->lines[1]);
+    }
+    buffer_add(&work->path, SLICE(": "));
+    buffer_add(&work->path, buffer_slice(&work->words));
+    work->words.size = 0;
+    buffer_add(&work->words, buffer_slice(&work->path));
+    set_place(work, &search->edits[0], finding);
+}
+
+/* An argument is reported at the caller's line if that reads differently. */
+static bool move_to_caller(struct diff_work *work, struct diff_finding *finding)
+{
+    const struct open_call *call = finding->calls[1];
+    const struct open_call *other = finding->calls[0];
+    struct diff_place place;
+
+    if (finding->items[1]->event.site->kind != SITE_ENTER || call == NULL ||
+        call->parent == NULL ||
+        !diff_edits_has(&work->edits, &work->sources[1], 1, call->parent->module_number,
+                        call->line)) {
+        return false;
+    }
+    place = (struct diff_place){call->parent->module_number, call->line};
+    place.line = begin_of(work, 1, place);
+    buffer_add(&work->words, SLICE("; passed to "));
+    text_add_shortened(&work->words, open_call_function(call, work->readers[1])->name,
+                       80);
+    buffer_add(&work->words, SLICE(" (line "));
+    buffer_add_number(&work->words, finding->lines[1]);
+    buffer_add(&work->words, SLICE(")"));
+    finding->modules[1] = place.module;
+    finding->lines[1] = place.line;
+    if (other != NULL && other->parent != NULL && other->line != 0) {
+        finding->modules[0] = other->parent->module_number;
+        finding->lines[0] = other->line;
+    }
+    return true;
+}
+
+void diff_fix_find(struct diff_work *work, struct diff_finding *finding)
+{
+    struct search search = {.work = work, .finding = finding};
+    bool has_event = finding->items[1] != NULL && finding->items[1]->kind == LOG_EVENT;
+
+    if (has_event && finding->items[0] != NULL && move_to_caller(work, finding)) {
+        return;
+    }
+    if (work->has_first || work->edits.count == 0 ||
+        diff_edits_has(&work->edits, &work->sources[1], 1, finding->modules[1],
+                       finding->lines[1]) ||
+        diff_edits_has(&work->edits, &work->sources[0], 0, finding->modules[0],
+                       finding->lines[0])) {
+        return;
+    }
+    find_edits(&search);
+    if (search.count > 0 && search.count <= EDITS_MAX) {
+        write_words(&search, finding);
+    }
+}
