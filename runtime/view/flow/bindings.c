@@ -42,7 +42,11 @@ find_enclosing(const struct flow_builder *builder, uint32_t index, uint32_t func
 static uint32_t
 flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name)
 {
-    return number_map_get(&builder->binding_index, number_map_key(scope, name));
+    uint32_t found =
+        number_map_get(&builder->binding_index, number_map_key(scope, name));
+
+    return found == NUMBER_MAP_NONE || builder->bindings[found].is_forgotten ? FLOW_NONE
+                                                                             : found;
 }
 
 /* A name of an enclosing function: the nearest that has it. `scope`: where it is, or where it
@@ -205,16 +209,116 @@ void flow_find_place(const struct flow_builder *builder,
     }
 }
 
+/* ---- scopes ---- */
+
+bool flow_scope_add(struct flow_builder *builder, uint32_t *scope)
+{
+    void *items = builder->scopes;
+
+    if (!flow_grow(builder, &items, &builder->scope_capacity, builder->scope_count,
+                   sizeof *builder->scopes)) {
+        return false;
+    }
+    builder->scopes = items;
+    builder->scopes[builder->scope_count] = (struct flow_scope){FLOW_NONE, FLOW_NONE};
+    *scope = builder->scope_count++;
+    return true;
+}
+
+static struct flow_function *function_of_call(struct flow_builder *builder,
+                                              const struct flow_call *call)
+{
+    return &builder->functions[builder->modules[call->module].first_function +
+                               call->function];
+}
+
+bool flow_scope_begin(struct flow_builder *builder, struct flow_call *call)
+{
+    struct flow_function *function = function_of_call(builder, call);
+
+    call->is_forgotten = false;
+    if (call->function == 0) {
+        call->scope = builder->modules[call->module].globals;
+        return true;
+    }
+    if (function->free_scope == FLOW_NONE) {
+        return flow_scope_add(builder, &call->scope);
+    }
+    call->scope = function->free_scope;
+    function->free_scope = builder->scopes[call->scope].next_free;
+    return true;
+}
+
+/* A generator may go on, and inner functions may read the names of the one around them. */
+void flow_scope_note_over(struct flow_builder *builder, uint32_t index)
+{
+    struct flow_call *call = &builder->calls[index];
+
+    if (call->is_ended && call->function != 0 && !call->is_generator &&
+        !call->is_forgotten && !function_of_call(builder, call)->is_enclosing) {
+        call->next_over = builder->first_over;
+        builder->first_over = index;
+    }
+}
+
+/* The name holds nothing; the room for what it held stays. */
+static void binding_forget(struct flow_builder *builder, struct flow_binding *binding)
+{
+    if (binding->own != FLOW_NONE) {
+        struct flow_content *own = &builder->contents[binding->own];
+
+        own->now.count = 0;
+        own->before.count = 0;
+        own->serial = 0;
+        own->carried_count = 0;
+        own->binding = FLOW_NONE;
+    }
+    binding->content = FLOW_NONE;
+    binding->previous = FLOW_NONE;
+    binding->serial = 0;
+    binding->subscript = FLOW_SUBSCRIPT_NONE;
+    binding->is_init = false;
+    binding->is_ambiguous = false;
+    binding->is_forgotten = true;
+}
+
+void flow_scopes_forget(struct flow_builder *builder, uint32_t visiting)
+{
+    uint32_t next;
+
+    for (uint32_t i = builder->first_over; i != FLOW_NONE; i = next) {
+        struct flow_call *call = &builder->calls[i];
+        struct flow_scope *scope = &builder->scopes[call->scope];
+        struct flow_function *function = function_of_call(builder, call);
+
+        next = call->next_over;
+        call->next_over = FLOW_NONE;
+        if (i == visiting) {
+            continue;
+        }
+        for (uint32_t k = scope->first_binding; k != FLOW_NONE;
+             k = builder->bindings[k].next_in_scope) {
+            binding_forget(builder, &builder->bindings[k]);
+        }
+        scope->next_free = function->free_scope;
+        function->free_scope = call->scope;
+        call->is_forgotten = true;
+    }
+    builder->first_over = FLOW_NONE;
+}
+
 /* Bindings: names, in the scopes that they live in. */
 
 /* ---- bindings ---- */
 
 static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32_t name)
 {
-    uint32_t known = flow_find_in_scope(builder, scope, name);
+    uint32_t known =
+        number_map_get(&builder->binding_index, number_map_key(scope, name));
     void *items = builder->bindings;
 
-    if (known != FLOW_NONE) {
+    if (known != NUMBER_MAP_NONE) {
+        builder->bindings[known].is_forgotten = false;
         return known;
     }
     if (!flow_grow(builder, &items, &builder->binding_capacity, builder->binding_count,
@@ -227,11 +331,17 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
                               .own = FLOW_NONE,
                               .previous = FLOW_NONE,
                               .scope = scope,
+                              .next_in_scope = FLOW_NONE,
                               .writer = FLOW_NONE};
     if (!number_map_put(&builder->binding_index, number_map_key(scope, name),
                         builder->binding_count)) {
         flow_out_of_memory(builder);
         return FLOW_NONE;
+    }
+    if (scope < builder->scope_count) { /* `self` of a plain function has none */
+        builder->bindings[builder->binding_count].next_in_scope =
+            builder->scopes[scope].first_binding;
+        builder->scopes[scope].first_binding = builder->binding_count;
     }
     return builder->binding_count++;
 }

@@ -59,7 +59,10 @@ struct flow_call {
     uint32_t next_at_term; /* another call of that term; FLOW_NONE */
     bool is_bound;         /* its first parameter is the object that it is called on */
     bool is_inside;        /* made by what that call of the term called */
+    uint32_t next_over;    /* another one whose names nothing can read; FLOW_NONE */
     bool is_ended;
+    bool is_generator; /* may be left and entered again */
+    bool is_forgotten; /* its scope belongs to another call by now */
     bool is_joined;
     bool is_wanted; /* by the filter */
     /* Not wanted, but made by a call that is, or by such a one: what it is given and what it returns
@@ -108,11 +111,13 @@ struct flow_binding {
     uint32_t previous; /* the content before the visit that bound it */
     uint32_t serial;   /* of that visit */
     uint32_t scope;
-    uint32_t writer;   /* the call that bound it */
-    uint32_t number;   /* as a subscript: itself, or a text */
-    uint8_t subscript; /* enum flow_subscript */
-    bool is_init;      /* written in a call of `__init__` */
-    bool is_ambiguous; /* by several of them: objects that share a scope */
+    uint32_t writer;        /* the call that bound it */
+    uint32_t number;        /* as a subscript: itself, or a text */
+    uint8_t subscript;      /* enum flow_subscript */
+    bool is_init;           /* written in a call of `__init__` */
+    bool is_ambiguous;      /* by several of them: objects that share a scope */
+    bool is_forgotten;      /* never bound in the call that has the scope now */
+    uint32_t next_in_scope; /* another binding of the scope; FLOW_NONE */
 };
 
 struct flow_raw {
@@ -182,10 +187,19 @@ struct flow_module {
         *next_lines; /* owned: of each site, the line of the next one in its function */
     uint32_t *ends;  /* owned: of each loop, the site behind its body */
 };
+/* The names of one call, module or object. That of a call that has ended serves the next call of
+ * its function. */
+struct flow_scope {
+    uint32_t first_binding; /* FLOW_NONE */
+    uint32_t next_free;     /* FLOW_NONE */
+};
+
 struct flow_function {
-    uint32_t enclosing; /* index in the same module; FLOW_NONE: the module itself */
-    uint32_t last_call; /* index of the newest; FLOW_NONE */
-    uint32_t owner;     /* scope of the attributes where `self` is no module */
+    uint32_t free_scope; /* of a call that has ended; FLOW_NONE */
+    bool is_enclosing;   /* its names may be read when its call has ended */
+    uint32_t enclosing;  /* index in the same module; FLOW_NONE: the module itself */
+    uint32_t last_call;  /* index of the newest; FLOW_NONE */
+    uint32_t owner;      /* scope of the attributes where `self` is no module */
     bool is_init;
 };
 
@@ -282,6 +296,7 @@ struct flow_builder {
     size_t use_capacity;
     struct number_map
         name_scopes; /* function, name -> enum site_scope, where not LOCAL */
+    struct flow_scope *scopes;
     struct flow_call *calls;
     struct flow_unit *units;
     struct flow_binding *bindings;
@@ -295,7 +310,7 @@ struct flow_builder {
     struct flow_thread *threads;
     struct flow_carried *carried;
     struct flow_source *sources;
-    size_t thread_capacity;
+    size_t thread_capacity, scope_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
         source_capacity, content_capacity, leaf_capacity;
@@ -304,6 +319,7 @@ struct flow_builder {
     uint32_t edge_count;
     uint32_t scope_count;
     uint32_t thread_count;
+    uint32_t first_over; /* calls that the last statement made, and that have ended */
     struct flow_visit visit;
     uint32_t root; /* the unit that is drawn alone; FLOW_NONE: all */
     uint32_t cluster_count;
@@ -324,6 +340,8 @@ struct flow_cluster {
 
 /* flow.c: before the reading, and after all. */
 bool flow_builder_init(struct flow_builder *builder);
+/* What only the reading needs. */
+void flow_builder_forget(struct flow_builder *builder);
 void flow_builder_release(struct flow_builder *builder);
 
 /* Room for one more item behind `count` of them; false with the error set. */
@@ -343,6 +361,16 @@ bool flow_scope_of(struct flow_builder *builder,
                    uint32_t *scope);
 void flow_modules_release(struct flow_builder *builder);
 /* calls.c: calls and turns of loops. */
+/* bindings.c: scopes. */
+/* A scope of its own. false: out of memory. */
+bool flow_scope_add(struct flow_builder *builder, uint32_t *scope);
+/* Gives the call a scope for its names. */
+bool flow_scope_begin(struct flow_builder *builder, struct flow_call *call);
+/* Notes that nothing can read the call's names any more, if that is so. */
+void flow_scope_note_over(struct flow_builder *builder, uint32_t call);
+/* Another visit begins, of that call: the scopes of all calls that were noted are free. */
+void flow_scopes_forget(struct flow_builder *builder, uint32_t call);
+
 bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view);
 bool flow_call_of_event(struct flow_builder *builder,
                         const struct log_event_view *event,

@@ -4,6 +4,8 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* What the site tables of a trace's modules say before anything ran: functions, the bodies of loops,
  * where names live. */
 
@@ -41,7 +43,9 @@ bool flow_scope_of(struct flow_builder *builder,
     uint32_t known = number_map_get(&builder->scope_index, number_map_key(high, low));
 
     if (known == NUMBER_MAP_NONE) {
-        known = builder->scope_count++;
+        if (!flow_scope_add(builder, &known)) {
+            return false;
+        }
         if (!number_map_put(&builder->scope_index, number_map_key(high, low), known)) {
             return flow_out_of_memory(builder);
         }
@@ -69,8 +73,14 @@ static bool fill_function(struct flow_builder *builder,
         .enclosing = number_map_get(by_name, enclosing),
         .last_call = FLOW_NONE,
         .owner = FLOW_NONE,
+        .free_scope = FLOW_NONE,
         .is_init = slice_ends(name, SLICE(".__init__")),
     };
+    if (function->enclosing != NUMBER_MAP_NONE) {
+        assert(function->enclosing < index);
+        builder->functions[known->first_function + function->enclosing].is_enclosing =
+            true;
+    }
     /* Scopes of classes are told from those of modules' paths by the highest bit. */
     return (class_name.size == 0 || flow_scope_of(builder, known->globals | 1u << 31,
                                                   class_text, &function->owner)) &&
@@ -221,7 +231,10 @@ static bool flow_module_get(struct flow_builder *builder,
     }
     known = &builder->modules[number];
     known->module = module;
-    known->globals = builder->scope_count++;
+    if (!flow_scope_add(builder, &known->globals)) {
+        known->module = NULL;
+        return false;
+    }
     return add_functions(builder, known) && add_sites(builder, known) &&
            add_name_scopes(builder, known);
 }
@@ -329,10 +342,8 @@ static bool find_scopes(struct flow_builder *builder, struct flow_call *call)
 {
     const struct flow_module *module = &builder->modules[call->module];
 
-    if (call->function == 0) {
-        call->scope = module->globals;
-    } else {
-        call->scope = builder->scope_count++;
+    if (!flow_scope_begin(builder, call)) {
+        return false;
     }
     call->owner = builder->functions[module->first_function + call->function].owner;
     if (call_has_module(builder, call)) {
@@ -372,6 +383,8 @@ call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *i
         .first_argument = FLOW_NONE,
         .first_result = FLOW_NONE,
         .thread = open->thread,
+        .next_over = FLOW_NONE,
+        .is_generator = open->is_generator,
         .is_joined = open->is_joined || !open->is_begun,
         .term_node = FLOW_NONE,
         .next_at_term = FLOW_NONE,
@@ -458,7 +471,8 @@ bool flow_call_of_event(struct flow_builder *builder,
         return call_add(builder, *open, index);
     }
     *index = number_map_get(&builder->call_index, event->call);
-    return true;
+    return !builder->calls[*index].is_forgotten ||
+           flow_scope_begin(builder, &builder->calls[*index]);
 }
 
 void flow_call_end(struct flow_builder *builder, uint32_t number)

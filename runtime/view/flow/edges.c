@@ -817,6 +817,7 @@ bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
                                  : !link_alone(builder, callee)) {
             return false;
         }
+        flow_scope_note_over(builder, i);
     }
     return true;
 }

@@ -47,6 +47,7 @@ static bool flow_follow_visit(struct flow_builder *builder,
         !flow_content_remove(builder, visit->removed, visit->removed_path)) {
         return false;
     }
+    flow_scopes_forget(builder, call);
     if (!follow_thread(builder, event->thread, serial, &before)) {
         return false;
     }
@@ -788,5 +789,9 @@ bool flow_read(struct flow_builder *builder)
             return false;
         }
     }
-    return flow_edges_of_last_calls(builder);
+    if (!flow_edges_of_last_calls(builder)) {
+        return false;
+    }
+    flow_builder_forget(builder);
+    return true;
 }

@@ -571,6 +571,7 @@ bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number
 
 bool flow_builder_init(struct flow_builder *builder)
 {
+    builder->first_over = FLOW_NONE;
     open_calls_init(&builder->open_calls);
     arena_init(&builder->term_arena);
     if (!text_table_init(&builder->texts)) {
@@ -579,36 +580,65 @@ bool flow_builder_init(struct flow_builder *builder)
     return true;
 }
 
-void flow_builder_release(struct flow_builder *builder)
+static void map_release(struct number_map *map)
 {
+    number_map_release(map);
+    number_map_init(map);
+}
+
+static void forget_maps(struct flow_builder *builder)
+{
+    map_release(&builder->call_index);
+    map_release(&builder->binding_index);
+    map_release(&builder->scope_index);
+    map_release(&builder->content_index);
+    map_release(&builder->leaf_index);
+    map_release(&builder->writings);
+    map_release(&builder->storages);
+    map_release(&builder->repeated);
+    map_release(&builder->term_index);
+    map_release(&builder->name_scopes);
+}
+
+void flow_builder_forget(struct flow_builder *builder)
+{
+    forget_maps(builder);
     open_calls_release(&builder->open_calls);
-    text_table_release(&builder->texts);
-    number_map_release(&builder->call_index);
-    number_map_release(&builder->binding_index);
-    number_map_release(&builder->scope_index);
-    number_map_release(&builder->content_index);
-    number_map_release(&builder->leaf_index);
-    number_map_release(&builder->writings);
-    number_map_release(&builder->storages);
-    number_map_release(&builder->written_sites);
-    number_map_release(&builder->repeated);
-    number_map_release(&builder->term_index);
-    memory_free(builder->terms);
+    open_calls_init(&builder->open_calls);
     arena_release(&builder->term_arena);
+    arena_init(&builder->term_arena);
+    memory_free(builder->terms);
     memory_free(builder->uses);
-    number_map_release(&builder->name_scopes);
-    flow_modules_release(builder);
-    memory_free(builder->calls);
-    memory_free(builder->units);
+    memory_free(builder->scopes);
     memory_free(builder->bindings);
     memory_free(builder->contents);
     memory_free(builder->leaves);
-    memory_free(builder->raws);
-    memory_free(builder->edges);
     memory_free(builder->guesses);
     memory_free(builder->threads);
     memory_free(builder->carried);
     memory_free(builder->sources);
+    builder->terms = NULL;
+    builder->uses = NULL;
+    builder->scopes = NULL;
+    builder->bindings = NULL;
+    builder->contents = NULL;
+    builder->leaves = NULL;
+    builder->guesses = NULL;
+    builder->threads = NULL;
+    builder->carried = NULL;
+    builder->sources = NULL;
+}
+
+void flow_builder_release(struct flow_builder *builder)
+{
+    flow_builder_forget(builder);
+    text_table_release(&builder->texts);
+    number_map_release(&builder->written_sites);
+    flow_modules_release(builder);
+    memory_free(builder->calls);
+    memory_free(builder->units);
+    memory_free(builder->raws);
+    memory_free(builder->edges);
     memory_free(builder->clusters);
     memory_free(builder->kept_texts);
 }
