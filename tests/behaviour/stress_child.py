@@ -6,6 +6,7 @@ import pathlib
 import sys
 import threading
 import time
+import warnings
 
 import monitorch
 from child_imports import load
@@ -15,6 +16,7 @@ def main():
     source, folder, seconds = sys.argv[1], pathlib.Path(sys.argv[2]), float(sys.argv[3])
     working = load(source)
     sys.setswitchinterval(0.0005)
+    warnings.filterwarnings("ignore", "monitorch: nothing recorded")  # on a busy machine
     is_over = threading.Event()
     counts = [0] * 4
     threads = [

@@ -87,7 +87,7 @@ class Browser:
             stderr=subprocess.DEVNULL,
         )
         port = pathlib.Path(self.folder, "DevToolsActivePort")
-        for _ in range(600):
+        for _ in range(2400):
             if port.exists() and port.read_text().count("\n"):
                 break
             time.sleep(0.05)

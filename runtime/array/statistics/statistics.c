@@ -878,6 +878,9 @@ static unsigned measure_job(struct job *job,
     } else {
         whole.hash = hash_64((struct slice){NULL, 0});
     }
+    if (job->is_stopped != NULL && *job->is_stopped) {
+        wanted = 0; /* some of the elements were counted */
+    }
     if (wanted & STATISTICS_WANT_VALUES) {
         statistics_part_finish(&whole.part, class, job->count, statistics);
     }
@@ -901,7 +904,7 @@ unsigned statistics_measure_until(const struct array *array,
     if (is_stopped && wanted & STATISTICS_WANT_VALUES) {
         *statistics = (struct statistics){0};
     }
-    return is_stopped ? 0 : found;
+    return found;
 }
 
 void statistics_measure(const struct array *array,

@@ -277,7 +277,7 @@ static bool add_beside_of(struct trace_list *list,
     if (directory != NULL) {
         closedir(directory);
     }
-    if (is_done) {
+    if (is_done && list->count > 1) {
         qsort(list->paths, list->count, sizeof *list->paths, compare_paths);
     }
     return is_done;
