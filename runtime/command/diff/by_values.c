@@ -115,6 +115,10 @@ static void add_line_words(const struct match_suspect *suspect, struct buffer *t
         {MATCH_REASON_MISSING, {"A's line has an operation more", 30}},
         {MATCH_REASON_INPUT, {"it reads a value that A's line does not read", 44}},
         {MATCH_REASON_INPUT_MISSING, {"A's line reads a value more", 27}},
+        {MATCH_REASON_FORM, {"A computes this from the same inputs nowhere", 44}},
+        {MATCH_REASON_FORM_MISSING, {"A has a step more behind it", 27}},
+        {MATCH_REASON_LAYOUT,
+         {"it computes what A does, and its elements lie otherwise", 55}},
         {MATCH_REASON_RESULT, {"A's result from the same values differs", 39}},
     };
 

@@ -264,6 +264,7 @@ static void number_contents(struct match_contents *contents, uint32_t *roots)
                 (struct match_content){.first = i,
                                        .last = i,
                                        .partner = MATCH_NONE,
+                                       .whole = MATCH_NONE,
                                        .is_weak = is_weak(value)};
         } else {
             value->content = run->values[root].content;
@@ -554,6 +555,115 @@ static void find_partner(const struct pairing *pairing, uint32_t b)
     }
 }
 
+/* ---- rows of a packed weight ---- */
+
+/* Whether the sampled elements of row `i` of A and row `k` of B are the same. */
+static bool
+is_row_near(const struct elements *elements, uint32_t i, uint32_t k, uint64_t size)
+{
+    for (uint64_t at = 0; at < size; at++) {
+        if (!is_element_near(elements, i * size + at, k * size + at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether B's rows are A's from `row` on, as far as both have samples of a row; at least one. */
+static bool are_rows(const struct elements *elements,
+                     const struct sample_grid *a,
+                     const struct sample_grid *b,
+                     int64_t row)
+{
+    uint64_t size = b->count / b->counts[0];
+    bool has_common = false;
+
+    for (uint32_t i = 0; i < a->counts[0]; i++) {
+        for (uint32_t k = 0; k < b->counts[0]; k++) {
+            if (sample_grid_index(a, 0, i) != row + sample_grid_index(b, 0, k)) {
+                continue;
+            }
+            if (!is_row_near(elements, i, k, size)) {
+                return false;
+            }
+            has_common = true;
+        }
+    }
+    return has_common;
+}
+
+/* Whether the shapes differ in the number of rows alone, and the samples too. */
+static bool is_wider(const struct log_shape *a,
+                     const struct sample_grid *grid_a,
+                     const struct log_shape *b,
+                     const struct sample_grid *grid_b)
+{
+    if (a->dimension_count != b->dimension_count || a->dimension_count == 0 ||
+        grid_a->count == 0 || grid_b->count == 0 || b->shape[0] == 0 ||
+        a->shape[0] <= b->shape[0] || a->shape[0] % b->shape[0] != 0) {
+        return false;
+    }
+    for (uint32_t i = 1; i < a->dimension_count; i++) {
+        if (a->shape[i] != b->shape[i] || grid_a->counts[i] != grid_b->counts[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first row of A's weight at which B's lies; -1: nowhere. */
+static int64_t find_row(const struct pairing *pairing,
+                        const struct match_value *a,
+                        const struct match_value *b)
+{
+    const struct match_contents *contents = pairing->contents;
+    struct sample_grid grid_a = match_run_grid(contents[0].run, a);
+    struct sample_grid grid_b = match_run_grid(contents[1].run, b);
+    struct elements elements = {.values = {a, b}};
+    double rtol, atol;
+
+    if (!is_wider(a->shape, &grid_a, b->shape, &grid_b) || low(b) < low(a) ||
+        high(b) > high(a)) {
+        return -1;
+    }
+    diff_tolerance_of(pairing->tolerance, a->shape->dtype, b->shape->dtype, &rtol,
+                      &atol);
+    elements.bound = FIGURES_SLACK * (atol + rtol * fmax(1e-3, size_of(b)));
+    for (int64_t row = 0; row < a->shape->shape[0]; row += b->shape->shape[0]) {
+        if (are_rows(&elements, &grid_a, &grid_b, row)) {
+            return row;
+        }
+    }
+    return -1;
+}
+
+/* Weights of B that are rows of one of A's: q, k and v of a packed weight. */
+static void pair_rows(const struct pairing *pairing)
+{
+    struct match_contents *contents = pairing->contents;
+
+    for (uint32_t b = 0; b < contents[1].count; b++) {
+        struct match_content *content = &contents[1].items[b];
+
+        if (content->partner != MATCH_NONE || content->keys == 0 || content->is_weak) {
+            continue;
+        }
+        for (uint32_t a = 0; a < contents[0].count && content->whole == MATCH_NONE;
+             a++) {
+            int64_t row = contents[0].items[a].keys == 0
+                              ? -1
+                              : find_row(pairing, first_of(&contents[0], a),
+                                         first_of(&contents[1], b));
+
+            if (row >= 0) {
+                content->whole = a;
+                content->row = row;
+                contents[0].items[a].holders += content->keys;
+            }
+        }
+    }
+}
+
 /* From the contents with a partner, backwards to what they were made from. */
 static bool find_back(struct match_contents *contents)
 {
@@ -691,6 +801,7 @@ bool match_contents_pair(struct match_contents contents[2],
                 contents[1].items[i].keys;
         }
     }
+    pair_rows(&pairing);
     is_done = is_done && find_back(&contents[0]) && find_back(&contents[1]);
     memory_free(pairing.order);
     number_map_release(&pairing.hashes);

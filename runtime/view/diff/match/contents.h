@@ -11,6 +11,8 @@ struct match_content {
     uint32_t last;     /* its newest value */
     uint32_t partner;  /* the content of the other run, or MATCH_NONE */
     uint32_t partners; /* of A: how many contents of B have it */
+    uint32_t whole; /* of B's weight without a partner: A's weight that it is rows of */
+    int64_t row;    /* the first of these rows */
     bool is_weak; /* few numbers, constants, integers: others are the same by chance */
     bool is_back; /* has no partner; something that is made from it has */
     bool is_weight;

@@ -156,8 +156,9 @@ static bool is_unread(const struct ranking *ranking, uint32_t content)
 }
 
 /* Whether A makes `later` from `content` in one step. */
-static bool
-match_is_step(const struct match_contents *contents, uint32_t content, uint32_t later)
+bool match_is_step(const struct match_contents *contents,
+                   uint32_t content,
+                   uint32_t later)
 {
     for (uint32_t i = contents->out.first[content];
          i < contents->out.first[content + 1]; i++) {
@@ -169,10 +170,10 @@ match_is_step(const struct match_contents *contents, uint32_t content, uint32_t 
 }
 
 /* The lines that made the input and gave it its names, but for those that made A's values elsewhere. */
-static void match_blame_makers(struct ranking *ranking,
-                               uint32_t input,
-                               enum match_reason reason,
-                               double score)
+void match_blame_makers(struct ranking *ranking,
+                        uint32_t input,
+                        enum match_reason reason,
+                        double score)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
     const struct match_run *run = contents->run;
@@ -507,7 +508,7 @@ judge_setting(void *context, uint32_t module, uint32_t line, struct slice statem
 }
 
 /* The only line of the module that has the number as a literal; 0: none, or several. */
-static uint32_t find_literal(struct ranking *ranking, uint32_t module, double number)
+uint32_t match_find_literal(struct ranking *ranking, uint32_t module, double number)
 {
     struct match_run *run = &ranking->match->runs[1];
     uint32_t found = 0, empty = 0;
@@ -544,7 +545,7 @@ static void judge_scalars(struct ranking *ranking, uint32_t value)
             continue;
         }
         suspect.number = scalar->number;
-        suspect.line = find_literal(ranking, scalar->module, scalar->number);
+        suspect.line = match_find_literal(ranking, scalar->module, scalar->number);
         suspect.module = scalar->module;
         if (suspect.line == 0) {
             match_place(run, scalar, &suspect.module, &suspect.line);

@@ -31,6 +31,10 @@ enum match_reason {
         256, /* two weights of B are one of A, and another of A is none */
     MATCH_REASON_SETTING = 512, /* the line that made the module which the line uses */
     MATCH_REASON_RESULT = 1024, /* A has another result made from the same values */
+    MATCH_REASON_FORM = 2048,   /* its formula is nowhere in A, and its inputs' are */
+    MATCH_REASON_FORM_MISSING = 4096, /* a step of A behind it gives A's formula */
+    MATCH_REASON_PROVED = 8192,       /* its formula is in A */
+    MATCH_REASON_LAYOUT = 16384,      /* its formula is A's, its numbers are not */
 };
 
 struct match_suspect {

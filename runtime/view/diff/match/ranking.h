@@ -29,6 +29,8 @@
 #define SCORE_SKIPPED 1.5
 #define SCORE_REORDERED                                                                \
     1.25 /* a line that laid an input out in an order that A has nowhere */
+#define SCORE_PROVED   5.0 /* formulas name it */
+#define SCORE_LAYOUT   2.0
 #define SCORE_INNOCENT -2.0 /* the line made values that A has, elsewhere */
 /* The first suspect is certain with so much, and so much more than the second. */
 #define CERTAIN_LEAST 2.5
@@ -76,6 +78,8 @@ bool match_is_innocent(const struct ranking *ranking, const struct match_value *
 
 void match_collect_words(struct ranking *ranking);
 void match_judge_words(struct ranking *ranking);
+/* The only line of the module that has the number as a literal; 0: none, or several. */
+uint32_t match_find_literal(struct ranking *ranking, uint32_t module, double number);
 /* Operations that A's lines have alone; needs the inputs. */
 void match_judge_missing(struct ranking *ranking);
 
@@ -84,5 +88,31 @@ void match_judge_missing(struct ranking *ranking);
 void match_collect_inputs(struct ranking *ranking, unsigned side);
 /* Needs the weights that are suspects. */
 void match_judge_inputs(struct ranking *ranking);
+/* The lines that made the input and gave it its names, but for those that made A's values elsewhere. */
+void match_blame_makers(struct ranking *ranking,
+                        uint32_t input,
+                        enum match_reason reason,
+                        double score);
+
+/* Whether the run makes `later` from `content` in one step. */
+bool match_is_step(const struct match_contents *contents,
+                   uint32_t content,
+                   uint32_t later);
+
+/* ---- suspects.c: weights, and how values lie ---- */
+
+/* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
+struct match_suspect *
+match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
+/* The last value of the content that lies as one of A's; MATCH_NONE: none. */
+uint32_t match_find_in_order(struct ranking *ranking, uint32_t content);
+/* Blames the weight, or the line that laid the value out, if the input of the content lies otherwise than
+ * in A. */
+bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input);
+
+/* ---- proof.c ---- */
+
+/* Needs all other evidence. */
+void match_judge_formulas(struct ranking *ranking);
 
 #endif

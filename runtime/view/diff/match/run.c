@@ -6,7 +6,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
 #include "runtime/site/statement_text.h"
-#include "runtime/view/flow/flow.h"
+#include "runtime/view/graph/graph.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -157,22 +157,6 @@ static bool is_weight_path(struct slice path)
            slice_find(path, SLICE("."), 0) < path.size && slice_ends(path, SLICE("']"));
 }
 
-static const void *copy_sample(struct match_run *run,
-                               const struct log_event_view *event)
-{
-    size_t size = (size_t)event->grid.count * dtype_size(event->shape->dtype);
-    void *copy;
-
-    if (event->sample == NULL || size == 0) {
-        return NULL;
-    }
-    copy = arena_allocate(&run->arena, 1, size);
-    if (copy != NULL) {
-        memcpy(copy, event->sample, size);
-    }
-    return copy;
-}
-
 static bool add_value(struct match_run *run, const struct log_event_view *event)
 {
     void *items = run->values;
@@ -206,7 +190,7 @@ static bool add_value(struct match_run *run, const struct log_event_view *event)
         }
         value.has_hash = event->has_hash;
         value.hash = event->hash;
-        value.sample = copy_sample(run, event);
+        value.sample = event->grid.count > 0 ? event->sample : NULL;
         value.is_weight = is_weight_path(event->path);
         run->tensor_count++;
     } else {
@@ -414,17 +398,6 @@ leave_unsure(const struct match_run *run, struct match_link *links, size_t count
     return kept;
 }
 
-static int compare_links(const void *left, const void *right)
-{
-    const struct match_link *a = left;
-    const struct match_link *b = right;
-
-    if (a->target != b->target) {
-        return a->target < b->target ? -1 : 1;
-    }
-    return a->source < b->source ? -1 : a->source > b->source;
-}
-
 /* Of each target, the edges that are sure. */
 static void keep_sure(const struct match_run *run, struct edge_list *list)
 {
@@ -445,22 +418,21 @@ static void keep_sure(const struct match_run *run, struct edge_list *list)
 }
 
 /* The graph's edges, between values. */
-static bool copy_edges(struct match_run *run,
-                       const struct flow_graph *graph,
-                       struct edge_list *list)
+static bool
+copy_edges(struct match_run *run, const struct graph *graph, struct edge_list *list)
 {
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        const struct flow_edge *edge = &graph->edges[i];
-        uint32_t source = find_value(run, graph->nodes[edge->source].event);
-        uint32_t target = find_value(run, graph->nodes[edge->target].event);
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        struct graph_sources sources = graph_sources_of(graph, run->values[i].event);
+        struct graph_source edge;
 
-        if (edge->kind != FLOW_EDGE_FORM && source != MATCH_NONE &&
-            target != MATCH_NONE && !add_link(list, source, target)) {
-            return false;
+        while (graph_sources_next(&sources, &edge)) {
+            uint32_t source =
+                edge.kind == GRAPH_SHAPE ? MATCH_NONE : find_value(run, edge.event);
+
+            if (source != MATCH_NONE && !add_link(list, source, i)) {
+                return false;
+            }
         }
-    }
-    if (list->count > 1) {
-        qsort(list->links, list->count, sizeof *list->links, compare_links);
     }
     keep_sure(run, list);
     list->sorted_count = list->count;
@@ -647,7 +619,7 @@ static bool link_weights(struct match_run *run, struct edge_list *list)
 
 /* ---- the whole ---- */
 
-static bool make_links(struct match_run *run, const struct flow_graph *graph)
+static bool make_links(struct match_run *run, const struct graph *graph)
 {
     struct edge_list list = {.count = 0};
     bool is_made =
@@ -660,16 +632,16 @@ static bool make_links(struct match_run *run, const struct flow_graph *graph)
 
 static bool read_graph(struct match_run *run, struct error *error)
 {
-    struct flow_options options = {.fold = FLOW_FOLD_NONE, .has_scalars = true};
-    struct flow_graph graph;
+    struct graph_build_options options = {.progress = NULL};
+    struct graph graph;
     bool is_done;
 
-    flow_graph_init(&graph);
-    is_done = flow_graph_build(&graph, run->reader, &run->sources, &options, error);
+    graph_init(&graph);
+    is_done = graph_build(&graph, run->reader, &run->sources, &options, error);
     if (is_done && (!read_values(run) || !make_links(run, &graph))) {
         is_done = error_set_memory(error);
     }
-    flow_graph_release(&graph);
+    graph_release(&graph);
     return is_done;
 }
 

@@ -56,7 +56,7 @@ struct match_value {
     uint64_t hash;
     const struct log_shape *shape; /* NULL: a number */
     struct statistics statistics;
-    const void *sample; /* in the arena; NULL: none */
+    const void *sample; /* borrowed from the trace, not aligned; NULL: none */
     struct slice name, path;
     double number;    /* where shape is NULL */
     uint32_t site;    /* of the trace */

@@ -15,8 +15,6 @@
 
 /* ---- order ---- */
 
-static struct match_suspect *
-match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
 static uint32_t match_find_sibling(struct ranking *ranking, uint32_t number);
 
 /* How the values of the content lie, by those of its partner: `value` itself, of B. */
@@ -217,6 +215,9 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
         return; /* of a checkpoint: it was read, and something else is used */
     }
     ranking->has_unproved |= partner == MATCH_NONE;
+    if (contents[1].items[content].whole != MATCH_NONE) {
+        return; /* layout.c compares the rows */
+    }
     if (partner == MATCH_NONE) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_UNKNOWN,
                     missing != MATCH_NONE ? SCORE_UNKNOWN : SCORE_ORDER_PERHAPS);
@@ -360,6 +361,81 @@ static void match_judge_weights(struct ranking *ranking)
     }
 }
 
+/* The weight among the inputs of the content's values; MATCH_NONE: it is read by another name. */
+static uint32_t find_read_weight(const struct match_contents *contents,
+                                 uint32_t content,
+                                 uint32_t input)
+{
+    const struct match_run *run = contents->run;
+
+    for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
+         i = contents->next[i]) {
+        for (uint32_t k = run->in.first[i]; k < run->in.first[i + 1]; k++) {
+            if (run->values[run->in.items[k]].content == input &&
+                run->values[run->in.items[k]].is_weight) {
+                return run->in.items[k];
+            }
+        }
+    }
+    return MATCH_NONE;
+}
+
+uint32_t match_find_in_order(struct ranking *ranking, uint32_t content)
+{
+    const struct match_contents *contents = &ranking->match->contents[1];
+    uint32_t same = MATCH_NONE;
+
+    for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
+         i = contents->next[i]) {
+        if (order_of_value(ranking, i) == MATCH_ORDER_SAME) {
+            same = i;
+        }
+    }
+    return same;
+}
+
+bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input)
+{
+    const struct match_contents *contents = ranking->match->contents;
+    uint32_t same = MATCH_NONE, weight = find_read_weight(&contents[1], content, input);
+    enum match_order order;
+
+    if (weight != MATCH_NONE) {
+        uint32_t newest = match_newest_dict(contents[1].run);
+
+        if (!match_is_beside(&contents[1].run->values[weight],
+                             &contents[1].run->values[newest])) {
+            return false; /* of a checkpoint */
+        }
+        order = order_of_weight(ranking, weight);
+        if (order == MATCH_ORDER_OTHER ||
+            (is_matrix(&contents[1].run->values[weight], true) &&
+             is_unlike(ranking, order))) {
+            match_blame(
+                match_add_weight(
+                    ranking, weight,
+                    newest_weight(&contents[0], contents[1].items[input].partner)),
+                MATCH_REASON_ORDER, SCORE_PROVED);
+            return true;
+        }
+        return false;
+    }
+    for (uint32_t i = contents[1].items[input].first; i != MATCH_NONE;
+         i = contents[1].next[i]) {
+        const struct match_value *value = &contents[1].run->values[i];
+
+        order = order_of_value(ranking, i);
+        if (order == MATCH_ORDER_SAME) {
+            same = i;
+        } else if (order == MATCH_ORDER_OTHER && same != MATCH_NONE &&
+                   !value->is_weight && !value->is_argument) {
+            match_blame(match_add_line(ranking, i), MATCH_REASON_ORDER, SCORE_PROVED);
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t match_count_of(const struct match_contents *contents, uint32_t content)
 {
     return contents->run->values[contents->items[content].first].statistics.count;
@@ -422,7 +498,7 @@ static uint32_t find_written(const struct match_run *run, uint32_t value)
 }
 
 /* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
-static struct match_suspect *
+struct match_suspect *
 match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other)
 {
     const struct match_run *run = &ranking->match->runs[1];
@@ -626,7 +702,8 @@ static bool is_certain(const struct ranking *ranking)
     const struct match_suspect *first = &leave->suspects[0];
 
     if (leave->suspect_count == 0 ||
-        !(is_strong(first) || is_same_statement(ranking))) {
+        !(is_strong(first) ||
+          ((first->reasons & MATCH_REASON_STEP) != 0 && is_same_statement(ranking)))) {
         return false;
     }
     return sure_score(first) >= CERTAIN_LEAST &&
@@ -670,6 +747,7 @@ bool match_rank_suspects(struct match *match, const struct match_region *region)
     match_judge_missing(&ranking);
     match_judge_weights(&ranking);
     match_judge_inputs(&ranking);
+    match_judge_formulas(&ranking);
     settle(&ranking);
     is_done = !ranking.text.has_failed;
     buffer_release(&ranking.text);

@@ -1,0 +1,205 @@
+/* What no formula shows: how the elements of values lie, and along which axis statements go. Here lines and
+ * weights are blamed where a formula is A's and its numbers are not. */
+#include "runtime/view/diff/match/proof.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What may lie otherwise: lines with what no formula shows, from the values that lie as in A on. */
+struct layout {
+    struct proof *proof;
+    uint32_t best; /* value */
+    unsigned blindness;
+    bool is_weight; /* a weight was blamed */
+};
+
+/* Whether the content's statement goes along the axis that A's goes along: -1: along another, 1: along the
+ * same, 0: not known. */
+static int compare_axes(struct proof *proof, uint32_t value)
+{
+    const struct match_contents *contents = proof->ranking->match->contents;
+    const struct match_value *b = &contents[1].run->values[value];
+    uint32_t other = contents[1].items[b->content].partner == MATCH_NONE
+                         ? match_proof_equal(proof, b->content)
+                         : MATCH_NONE;
+    const struct match_value *a;
+    double own, of_a;
+
+    if (other == MATCH_NONE) {
+        return 0;
+    }
+    a = &contents[0].run->values[contents[0].items[other].first];
+    own = match_meaning_axis(&proof->meanings[1], value);
+    of_a = match_meaning_axis(&proof->meanings[0], contents[0].items[other].first);
+    if (isnan(own) || isnan(of_a) ||
+        a->shape->dimension_count != b->shape->dimension_count ||
+        memcmp(a->shape->shape, b->shape->shape,
+               a->shape->dimension_count * sizeof *a->shape->shape) != 0) {
+        return 0;
+    }
+    return own == of_a ? 1 : -1;
+}
+
+static void add_blind(struct layout *layout, uint32_t value)
+{
+    unsigned blindness = match_meaning_blindness(&layout->proof->meanings[1], value);
+    int axes = compare_axes(layout->proof, value);
+
+    if (axes != 0) {
+        blindness = axes < 0 ? 9 : blindness > 2 ? blindness - 2 : 0;
+    }
+
+    if (blindness >= layout->blindness) {
+        layout->blindness = blindness;
+        layout->best = value;
+    }
+}
+
+/* Values of the content behind the last one that lies as in A. */
+static void add_relaid(struct layout *layout, uint32_t content, unsigned depth)
+{
+    const struct match_contents *b = &layout->proof->ranking->match->contents[1];
+    uint32_t same = match_find_in_order(layout->proof->ranking, content);
+    uint32_t i = same == MATCH_NONE ? b->items[content].first : b->next[same];
+
+    for (; i != MATCH_NONE; i = b->next[i]) {
+        if (!b->run->values[i].is_weight && !b->run->values[i].is_argument) {
+            add_blind(layout, i);
+        }
+    }
+    for (uint32_t k = b->in.first[content];
+         same == MATCH_NONE && depth > 0 && k < b->in.first[content + 1]; k++) {
+        if (b->items[b->in.items[k]].partner != MATCH_NONE &&
+            !b->items[b->in.items[k]].is_weight) {
+            add_relaid(layout, b->in.items[k], depth - 1);
+        }
+    }
+}
+
+/* Indices that A does not have, made from values that it has. */
+static void add_indices(struct layout *layout, uint32_t content, unsigned depth)
+{
+    const struct match_contents *b = &layout->proof->ranking->match->contents[1];
+    bool is_made_here = true;
+
+    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
+        uint32_t input = b->in.items[k];
+
+        if (depth > 0 && b->items[input].partner == MATCH_NONE &&
+            b->items[input].is_weak && !b->items[input].is_weight) {
+            add_indices(layout, input, depth - 1);
+            is_made_here = false;
+        }
+    }
+    if (is_made_here && !match_proof_is_constant(layout->proof, content) &&
+        layout->blindness < 4 &&
+        b->run->values[b->items[content].first].shape->dtype != DTYPE_BOOL) {
+        layout->blindness = 4;
+        layout->best = b->items[content].first;
+    }
+}
+
+static void add_layout(struct layout *layout, uint32_t content, unsigned depth)
+{
+    const struct match_contents *b = &layout->proof->ranking->match->contents[1];
+
+    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
+        uint32_t input = b->in.items[k];
+
+        if (b->items[input].whole != MATCH_NONE) {
+            continue;
+        }
+        if (b->items[input].partner == MATCH_NONE) {
+            if (b->items[input].is_weak) {
+                add_indices(layout, input, 8);
+            } else if (depth > 0 && !b->items[input].is_weight) {
+                add_layout(layout, input, depth - 1);
+            }
+        } else if (b->items[input].is_weight) {
+            layout->is_weight |=
+                match_blame_order(layout->proof->ranking, content, input);
+        } else if (!b->items[input].is_weak) {
+            add_relaid(layout, input, 4);
+        }
+    }
+    add_blind(layout, b->items[content].first);
+}
+
+/* Rows of packed weights that do not go together: of the weight the first third, of the bias the second. */
+static bool blame_rows(struct proof *proof, uint32_t content)
+{
+    const struct match_contents *contents = proof->ranking->match->contents;
+    const struct match_contents *b = &contents[1];
+    const struct match_run *run = b->run;
+    uint32_t first = b->items[content].first, before = MATCH_NONE;
+    double share = -1;
+
+    for (uint32_t k = run->in.first[first]; k < run->in.first[first + 1]; k++) {
+        uint32_t source = run->in.items[k];
+        const struct match_content *item = run->values[source].content == MATCH_NONE
+                                               ? NULL
+                                               : &b->items[run->values[source].content];
+        double own;
+
+        if (item == NULL || item->whole == MATCH_NONE ||
+            !run->values[source].is_weight) {
+            continue;
+        }
+        own = (double)item->row / (double)contents[0]
+                                      .run->values[contents[0].items[item->whole].first]
+                                      .shape->shape[0];
+        if (share >= 0 && own != share) {
+            uint32_t other = run->values[before].content;
+
+            match_blame(match_add_weight(proof->ranking, source,
+                                         contents[0].items[item->whole].first),
+                        MATCH_REASON_ORDER, SCORE_PROVED);
+            match_blame(
+                match_add_weight(proof->ranking, before,
+                                 contents[0].items[b->items[other].whole].first),
+                MATCH_REASON_ORDER, SCORE_PROVED - SCORE_STEP);
+            return true; /* one of the two: nothing says which */
+        }
+        share = own;
+        before = source;
+    }
+    return false;
+}
+
+/* A weight that lies otherwise than that of a line which does the same is it. */
+static bool boost_weights(struct match_leave *leave)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; i < leave->suspect_count; i++) {
+        struct match_suspect *suspect = &leave->suspects[i];
+
+        if (suspect->is_weight && (suspect->reasons & MATCH_REASON_ORDER) != 0 &&
+            suspect->score >= SCORE_OF_INNOCENT + SCORE_STEP) {
+            suspect->score += SCORE_LAYOUT;
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+/* The formula is A's, and the numbers are not: they lie otherwise. */
+void match_proof_blame_layout(struct proof *proof, uint32_t content)
+{
+    struct layout layout = {.proof = proof, .best = MATCH_NONE};
+    uint32_t first = proof->ranking->match->contents[1].items[content].first;
+
+    if (boost_weights(proof->ranking->leave)) {
+        return;
+    }
+    if (blame_rows(proof, content)) {
+        return;
+    }
+    add_layout(&layout, content, 8);
+    if (layout.best != MATCH_NONE && !layout.is_weight) {
+        match_blame(match_add_line(proof->ranking, layout.best), MATCH_REASON_LAYOUT,
+                    SCORE_PROVED);
+    }
+    match_blame(match_add_line(proof->ranking, first), MATCH_REASON_LAYOUT,
+                SCORE_LAYOUT);
+}
