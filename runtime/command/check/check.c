@@ -84,6 +84,17 @@ static bool add_check(struct check_options *options,
         return check_rules_add_dtype(&options->rules, slice_of(argument), error);
     case OPTION_SHAPE:
         return check_rules_add_shape(&options->rules, slice_of(argument), error);
+    case OPTION_MAX_GRAD_NORM:
+        is_wanted[CHECK_GRAD_NORM] = true;
+        return argument_read_number(&rules[id], argument, 0, DBL_MAX,
+                                    "a number from 0 on, such as 10",
+                                    &options->rules.max_grad_norm, error);
+    case OPTION_DEAD_GRADIENTS:
+        is_wanted[CHECK_DEAD_GRADIENTS] = true;
+        return true;
+    case OPTION_UNUSED_PARAMETERS:
+        is_wanted[CHECK_UNUSED_PARAMETERS] = true;
+        return true;
     default:
         is_wanted[CHECK_ZEROS] = true;
         return true;
@@ -113,7 +124,7 @@ apply_option(void *context, int id, const char *argument, struct error *error)
 {
     struct check_options *options = context;
 
-    if (id <= OPTION_ZEROS) {
+    if (id <= OPTION_UNUSED_PARAMETERS) {
         return add_check(options, id, argument, error);
     }
     switch (id) {

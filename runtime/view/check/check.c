@@ -441,6 +441,8 @@ bool check_init(struct check *check,
     number_map_init(&check->group_index);
     number_map_init(&check->zero_index);
     uninitialised_names_init(&check->uninitialised);
+    check_gradients_init(&check->gradients);
+    log_reader_show_parameters(reader, true);
     check->shape_counts = arena_allocate(&check->arena, (size_t)rules->shape_count + 1,
                                          sizeof *check->shape_counts);
     if (check->shape_counts == NULL || !text_table_init(&check->texts)) {
@@ -458,6 +460,7 @@ void check_release(struct check *check)
     number_map_release(&check->group_index);
     number_map_release(&check->zero_index);
     uninitialised_names_release(&check->uninitialised);
+    check_gradients_release(&check->gradients);
     memory_free(check->groups);
     memory_free(check->zeros);
     buffer_release(&check->first);
@@ -549,8 +552,26 @@ static bool add_call(struct check *check, struct open_call *call, bool is_new)
     }
     if (is_new) {
         event_filter_judge(&check->rules->filter, call, check->reader);
+        if (!call->is_wanted &&
+            !number_map_put(&check->gradients.wanted_calls, call->call, 0)) {
+            check->has_failed = true;
+            return false;
+        }
     }
     return true;
+}
+
+static bool visit_event(struct check *check, const struct log_event_view *event)
+{
+    bool is_new = false;
+    struct open_call *call = open_calls_of_event(&check->calls, event, &is_new);
+
+    if ((event->flags & LOG_EVENT_PARAMETER) != 0) {
+        return add_call(check, call, is_new) &&
+               check_gradients_add_parameter(check, event);
+    }
+    return add_call(check, call, is_new) && add_event(check, event, call) &&
+           uninitialised_names_follow(&check->uninitialised, event);
 }
 
 bool check_visit(struct check *check, const struct log_item *item, struct error *error)
@@ -565,10 +586,7 @@ bool check_visit(struct check *check, const struct log_item *item, struct error 
         is_done = add_call(check, call, is_new);
         break;
     case LOG_EVENT:
-        call = open_calls_of_event(&check->calls, &item->event, &is_new);
-        is_done = add_call(check, call, is_new) &&
-                  add_event(check, &item->event, call) &&
-                  uninitialised_names_follow(&check->uninitialised, &item->event);
+        is_done = visit_event(check, &item->event);
         break;
     case LOG_END:
         call = open_calls_find(&check->calls, item->end.call);
@@ -577,6 +595,7 @@ bool check_visit(struct check *check, const struct log_item *item, struct error 
         }
         break;
     default:
+        is_done = check_gradients_add(check, item);
         break;
     }
     if (!is_done) {
@@ -639,7 +658,8 @@ static bool find_zeros(struct check *check)
 bool check_finish(struct check *check, struct error *error)
 {
     if ((check->rules->is_wanted[CHECK_ZEROS] && !find_zeros(check)) ||
-        check->has_failed || check->sources->has_failed) {
+        !check_gradients_finish(check) || check->has_failed ||
+        check->sources->has_failed) {
         return error_set_memory(error);
     }
     return true;

@@ -15,6 +15,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/text_table.h"
 #include "runtime/trace/reader.h"
+#include "runtime/view/gradient/gradient.h"
 #include "runtime/view/walk/event_filter.h"
 #include "runtime/view/walk/open_calls.h"
 #include "runtime/view/walk/source_lines.h"
@@ -64,6 +65,7 @@ struct check_rules {
     bool is_wanted[CHECK_KIND_COUNT];
     bool lets_meant; /* infinities that lines write by name: docs/reference/check.md */
     double max_abs;
+    double max_grad_norm;
     enum dtype dtypes[DTYPE_COUNT];
     uint32_t dtype_count;
     struct check_shape *shapes;
@@ -108,6 +110,57 @@ struct check_zero {
     uint32_t visit;
 };
 
+/* A parameter, or a name at a site whose values have gradients. */
+struct check_gradient {
+    uint32_t module;
+    uint32_t site;  /* of the table */
+    uint32_t name;  /* text */
+    uint32_t older; /* another one of this name; CHECK_GRADIENT_NONE: there is none */
+    bool is_parameter;
+    bool is_alive;     /* one of its gradients was not zero */
+    bool is_new;       /* it has a gradient that no optimizer has used */
+    double square_sum; /* of the elements of that; infinite where it is not finite */
+    uint64_t object;
+    uint64_t count; /* of its gradients */
+    uint64_t event; /* the first's, and where it was */
+    uint64_t newest_event;
+    uint32_t call;
+    uint32_t visit;
+};
+#define CHECK_GRADIENT_NONE UINT32_MAX
+
+/* The first gradient of a backward that is not finite. */
+struct check_bad_gradient {
+    uint32_t step; /* the backward's number */
+    uint32_t module;
+    uint32_t line;
+    uint32_t name; /* text */
+    struct slice function;
+    struct slice value; /* as `show` prints it */
+    uint64_t nan_count, inf_count, element_count;
+    uint64_t next_event; /* that is recorded after it */
+    uint64_t event;
+    uint32_t call;
+    uint32_t visit;
+};
+
+struct check_gradients {
+    struct backwards backwards; /* owned */
+    struct number_map
+        index; /* the newest item, by site and name; parameters have none */
+    struct check_gradient *items; /* owned */
+    size_t capacity;
+    uint32_t count;
+    struct check_bad_gradient *bad; /* owned */
+    size_t bad_capacity;
+    uint32_t bad_count;
+    uint64_t gradient_count;        /* all */
+    uint64_t training_step;         /* of the newest */
+    bool is_unscaling;              /* a GradScaler writes gradients */
+    struct number_map wanted_calls; /* 0: the filter leaves its events out */
+    struct buffer value;            /* owned: scratch */
+};
+
 struct check_letter {
     bool is_bound;
     int64_t size;
@@ -132,6 +185,7 @@ struct check {
     size_t zero_capacity;
     uint32_t zero_count;
     struct uninitialised_names uninitialised;
+    struct check_gradients gradients;
     struct check_letter letters[CHECK_LETTERS_MAX];
     uint64_t *shape_counts; /* in the arena: values that each shape is about */
     uint64_t event_count;   /* all */
@@ -169,6 +223,15 @@ bool check_shape_fits(struct check *check,
                       const struct check_shape *rule,
                       const struct log_event_view *event,
                       struct buffer *words);
+/* gradients.c */
+void check_gradients_init(struct check_gradients *gradients);
+void check_gradients_release(struct check_gradients *gradients);
+/* An event of a parameter, its gradient or an optimizer's setting. False: out of memory. */
+bool check_gradients_add_parameter(struct check *check,
+                                   const struct log_event_view *event);
+/* Any other item. */
+bool check_gradients_add(struct check *check, const struct log_item *item);
+bool check_gradients_finish(struct check *check);
 /* check.c: false where memory runs out; `is_bad` is set where something was found. */
 bool check_values(struct check *check,
                   const struct log_event_view *event,

@@ -164,6 +164,10 @@ static const char *why_nothing(enum check_kind kind)
         return "no array has that name";
     case CHECK_ZEROS:
         return "no measured array of floats";
+    case CHECK_GRAD_NORM:
+    case CHECK_DEAD_GRADIENTS:
+    case CHECK_UNUSED_PARAMETERS:
+        return "no gradients were recorded; record with --backward";
     default:
         return "no measured number or array";
     }
