@@ -26,9 +26,6 @@ const char *const check_summaries[CHECK_KIND_COUNT] = {
 
 #define DIGITS 6
 
-static bool
-check_found(struct check *check, struct check_group *group, struct buffer *words);
-
 /* The first offender's value, and the calls around it, as `show` tells them. */
 static void keep_first(struct check *check,
                        const struct log_event_view *event,
@@ -481,8 +478,7 @@ static uint64_t group_key(struct check *check, const struct check_group *group)
 
 /* One more of that kind. `words` are taken where it is the first of its group; they are
  * emptied. */
-static bool
-check_found(struct check *check, struct check_group *group, struct buffer *words)
+bool check_found(struct check *check, struct check_group *group, struct buffer *words)
 {
     uint64_t key = group_key(check, group);
     uint32_t index = number_map_get(&check->group_index, key);

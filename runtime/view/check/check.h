@@ -223,6 +223,9 @@ bool check_shape_fits(struct check *check,
                       const struct check_shape *rule,
                       const struct log_event_view *event,
                       struct buffer *words);
+/* One more of that kind. `words` are kept where it is the first of its group; they are emptied. */
+bool check_found(struct check *check, struct check_group *group, struct buffer *words);
+
 /* gradients.c */
 void check_gradients_init(struct check_gradients *gradients);
 void check_gradients_release(struct check_gradients *gradients);
