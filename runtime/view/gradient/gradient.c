@@ -155,3 +155,13 @@ uint32_t backwards_find_bad(const struct backwards *backwards, uint64_t start)
     }
     return BACKWARD_NONE;
 }
+
+uint32_t backwards_find(const struct backwards *backwards, uint32_t step)
+{
+    for (uint32_t i = 0; i < backwards->count; i++) {
+        if (backwards->items[i].step == step) {
+            return i;
+        }
+    }
+    return BACKWARD_NONE;
+}

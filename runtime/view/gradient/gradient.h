@@ -1,9 +1,11 @@
-/* The backwards of a trace, in memory that grows with their number and not with that of gradients. */
+/* The backwards of a trace, in memory that grows with their number and not with that of gradients; and
+ * the parameters of a training, in memory that grows with what is recorded of them. */
 #ifndef MONITORCH_VIEW_GRADIENT_GRADIENT_H
 #define MONITORCH_VIEW_GRADIENT_GRADIENT_H
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
 
 #include <stdbool.h>
@@ -58,5 +60,107 @@ bool backwards_add(struct backwards *backwards,
  * caught: no later backward that the same line called made only finite ones. BACKWARD_NONE: there is
  * no such. What a GradScaler skips is caught. */
 uint32_t backwards_find_bad(const struct backwards *backwards, uint64_t start);
+
+/* The backward with that number in the trace; BACKWARD_NONE: there is none. */
+uint32_t backwards_find(const struct backwards *backwards, uint32_t step);
+
+/* ---- parameters: training.c ---- */
+
+#define TRAINING_NONE UINT32_MAX
+
+enum training_what {
+    TRAINING_READ,        /* the value, as a line found it */
+    TRAINING_WRITTEN,     /* the value, as a step left it */
+    TRAINING_ACCUMULATED, /* the gradient, as a backward left it */
+    TRAINING_GRADIENT_READ,
+    TRAINING_GRADIENT_WRITTEN, /* as a function such as clip_grad_norm_ left it */
+    TRAINING_STATE,            /* a tensor that the optimizer keeps for the parameter */
+};
+
+/* One record of a parameter. */
+struct training_record {
+    uint64_t event;  /* its number; ACCUMULATED: that of the value's event */
+    uint64_t next;   /* the number of the first event after it */
+    uint64_t object; /* address of the tensor */
+    double largest;  /* magnitude of the finite elements; ACCUMULATED too */
+    double rate;     /* WRITTEN: the optimizer's learning rate; NaN: not known */
+    uint64_t nan_count, inf_count;
+    uint32_t parameter; /* in `names` */
+    uint32_t before;    /* the record of the same parameter before; TRAINING_NONE */
+    uint32_t step;      /* the trace's number of the backward or the call; 0: none */
+    uint32_t version;
+    uint32_t module, site; /* of the line: of the trace, and of the module's table */
+    uint32_t state;        /* STATE: in `names` */
+    uint8_t what;          /* enum training_what */
+    bool has_figures;
+};
+
+/* A call that wrote to parameters or gradients. */
+struct training_step {
+    uint32_t number;
+    enum log_step_tag tag;
+    struct slice name; /* "SGD.step"; in the arena */
+    struct slice file; /* in the arena */
+    uint32_t line;
+};
+
+struct training {
+    struct arena arena;              /* owned */
+    struct training_record *records; /* owned: in the order of the trace */
+    size_t record_capacity;
+    uint32_t record_count;
+    struct training_step *steps; /* owned */
+    size_t step_capacity;
+    uint32_t step_count;
+    struct slice *names; /* owned; in the arena */
+    size_t name_capacity;
+    uint32_t name_count;
+    uint32_t *newest; /* owned: by name, its newest record */
+    size_t newest_capacity;
+    struct number_map numbers; /* owned: hash of a name -> its number */
+    double rate;               /* the newest learning rate */
+};
+
+void training_init(struct training *training);
+void training_release(struct training *training);
+/* Adds the item to what is known, as backwards_add; the reader shows parameters. */
+bool training_add(struct training *training,
+                  const struct log_item *item,
+                  uint64_t next_event);
+
+/* Where the NaN or infinities of a parameter come from. */
+enum training_cause_kind {
+    TRAINING_CAUSE_UNKNOWN,
+    TRAINING_CAUSE_CAME_IN,  /* it held them when it was recorded first */
+    TRAINING_CAUSE_FOUND,    /* no recorded call wrote them */
+    TRAINING_CAUSE_GRADIENT, /* of the backward `backward` */
+    TRAINING_CAUSE_SPREAD, /* the same of another parameter: a call made one norm of all */
+    TRAINING_CAUSE_STATE, /* the optimizer kept them from the backward `backward` */
+    TRAINING_CAUSE_CALL, /* a function that writes to gradients made them of finite ones */
+    TRAINING_CAUSE_STEP, /* the step made them of finite values and gradients */
+};
+struct training_cause {
+    enum training_cause_kind kind;
+    uint32_t value;    /* the first record of the value that holds them */
+    uint32_t gradient; /* the record of the gradient that brought them; TRAINING_NONE */
+    uint32_t state;    /* the record of the optimizer's; TRAINING_NONE */
+    uint32_t backward; /* number of the step in the trace; 0: none */
+};
+/* Of the parameter that is the tensor at `object` when event `before` is recorded; false: it is not
+ * known, or was finite. */
+bool training_explain(const struct training *training,
+                      uint64_t object,
+                      uint64_t before,
+                      struct training_cause *cause);
+/* The first record of a parameter that a step left with NaN or infinities, and that is not finite since;
+ * TRAINING_NONE: there is none. */
+uint32_t training_find_bad(const struct training *training);
+/* NULL: there is none. */
+const struct training_step *training_step_of(const struct training *training,
+                                             uint32_t number);
+static inline bool training_is_bad(const struct training_record *record)
+{
+    return record->nan_count + record->inf_count > 0;
+}
 
 #endif

@@ -7,6 +7,25 @@
 
 /* ---- which backward ---- */
 
+/* The node of an event, or where the graph has none the last one before it: that of a parameter has
+ * none. FLOW_NONE: the trace does not hold it any more. */
+static uint32_t find_node(const struct why *why, uint64_t event)
+{
+    uint32_t low = 0;
+    uint32_t high = why->graph.node_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (why->graph.nodes[middle].event <= event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low == 0 ? FLOW_NONE : low - 1;
+}
+
 /* The node whose values are shown: that of the line whose backward made it, or of the value whose
  * gradient it is. FLOW_NONE: the trace holds neither any more. */
 static uint32_t find_target(const struct why *why, const struct backward *backward)
@@ -20,7 +39,22 @@ static uint32_t find_target(const struct why *why, const struct backward *backwa
             }
         }
     }
-    return graph_find(&why->graph, backward->bad_event);
+    return find_node(why, backward->bad_event);
+}
+
+static void choose_step(struct why *why)
+{
+    uint32_t bad = training_find_bad(&why->training);
+    const struct training_record *record;
+
+    if (bad == TRAINING_NONE || why->ask.event.size != 0) {
+        return;
+    }
+    record = &why->training.records[bad];
+    why->target = find_node(why, record->event);
+    why->has_cause =
+        why->target != FLOW_NONE && training_explain(&why->training, record->object,
+                                                     record->event + 1, &why->cause);
 }
 
 void why_choose_backward(struct why *why)
@@ -33,6 +67,9 @@ void why_choose_backward(struct why *why)
     }
     found = backwards_find_bad(&why->backwards, start);
     if (found == BACKWARD_NONE) {
+        if (why->target == FLOW_NONE || why->is_soft) {
+            choose_step(why);
+        }
         return;
     }
     if (why->target != FLOW_NONE && !why->is_soft &&
@@ -56,19 +93,53 @@ static bool is_of_step(const struct why *why, const struct why_producer *produce
            ((flags & GRAPH_PARAMETER) != 0 || why->facts[producer->node].is_read);
 }
 
-static uint32_t find_behind(const struct why *why)
+/* In a trace without parameters: the first backward that nothing caught. */
+static uint32_t find_behind(const struct why *why, const struct why_producer *main)
 {
-    const struct why_producer *main = &why->producers[why->main];
-    uint32_t found;
+    uint32_t found = backwards_find_bad(&why->backwards, 0);
 
-    if (why->producer_count == 0 || !is_of_step(why, main)) {
-        return BACKWARD_NONE;
-    }
-    found = backwards_find_bad(&why->backwards, 0);
     return found != BACKWARD_NONE && why->backwards.items[found].bad_next <=
                                          why->graph.nodes[main->node].event
                ? found
                : BACKWARD_NONE;
+}
+
+/* The address of the tensor that an event holds; 0: not known. */
+static uint64_t find_object(struct why *why, uint64_t event)
+{
+    struct log_item item;
+
+    log_reader_go_to_event(why->reader, event);
+    while (log_reader_next(why->reader, &item)) {
+        if (item.kind == LOG_EVENT && item.event.number == event) {
+            return item.event.kind == VALUE_TENSOR ? item.event.tensor.object : 0;
+        }
+        if (item.kind == LOG_EVENT) {
+            break;
+        }
+    }
+    return 0;
+}
+
+/* Finds what brought it into the parameter that came in. */
+static void find_cause(struct why *why)
+{
+    const struct why_producer *main = &why->producers[why->main];
+    uint64_t event;
+
+    if (why->producer_count == 0 || !is_of_step(why, main)) {
+        return;
+    }
+    if (why->training.record_count == 0) {
+        why->backward = find_behind(why, main);
+        return;
+    }
+    event = why->graph.nodes[main->node].event;
+    why->has_cause =
+        training_explain(&why->training, find_object(why, event), event, &why->cause);
+    if (why->has_cause && why->cause.backward != 0) {
+        why->backward = backwards_find(&why->backwards, why->cause.backward);
+    }
 }
 
 /* ---- its gradients ---- */
@@ -159,7 +230,7 @@ static void add_lines(struct why *why, const struct backward *backward)
          i < backward->origin_count && why->producer_count < WHY_PRODUCERS_MAX; i++) {
         const struct gradient_origin *origin = &backward->origins[i];
         struct why_producer *producer = &why->producers[why->producer_count];
-        uint32_t node = origin->is_start ? graph_find(&why->graph, backward->bad_event)
+        uint32_t node = origin->is_start ? find_node(why, backward->bad_event)
                                          : graph_find(&why->graph, origin->event);
 
         *producer = (struct why_producer){
@@ -351,18 +422,294 @@ add_behind(struct why *why, const struct why_producer *passed, uint32_t passed_c
     why->producer_total += passed_count;
 }
 
-bool why_follow_backward(struct why *why, struct error *error)
+/* ---- what steps made of it ---- */
+
+static const struct training_record *record_at(const struct why *why, uint32_t index)
+{
+    assert(index < why->training.record_count);
+    return &why->training.records[index];
+}
+
+static struct slice name_of(const struct why *why, const struct training_record *record)
+{
+    return why->training.names[record->parameter];
+}
+
+/* "SGD.step"; "": it is not in the trace. */
+static struct slice call_of(const struct why *why, const struct training_record *record)
+{
+    const struct training_step *step = training_step_of(&why->training, record->step);
+
+    return step == NULL ? SLICE("") : step->name;
+}
+
+static uint32_t line_of(const struct why *why, const struct training_record *record)
+{
+    const struct log_module *module = log_reader_module(why->reader, record->module);
+
+    return module == NULL ? 0 : module->table.sites[record->site].line;
+}
+
+static void add_line(const struct why *why,
+                     const struct training_record *record,
+                     struct buffer *text)
+{
+    const struct log_module *module = log_reader_module(why->reader, record->module);
+
+    if (module != NULL) {
+        buffer_add(text, slice_last_part(module->table.path, '/'));
+    }
+    buffer_add_byte(text, ':');
+    buffer_add_number(text, line_of(why, record));
+}
+
+static void add_quoted(struct buffer *text, struct slice name)
+{
+    buffer_add_byte(text, '`');
+    buffer_add(text, name);
+    buffer_add_byte(text, '`');
+}
+
+/* "3 NaN and 1 Inf". */
+static void add_bad(struct buffer *text, const struct training_record *record)
+{
+    if (record->nan_count > 0) {
+        buffer_add_number(text, record->nan_count);
+        buffer_add(text, SLICE(" NaN"));
+    }
+    if (record->inf_count > 0) {
+        buffer_add(text, record->nan_count > 0 ? SLICE(" and ") : SLICE(""));
+        buffer_add_number(text, record->inf_count);
+        buffer_add(text, SLICE(" Inf"));
+    }
+}
+
+static void add_real(struct buffer *text, double number)
+{
+    buffer_add_format(text, "%.4g", number);
+}
+
+/* The values that steps left before, oldest first, with the gradients that they read. */
+#define GROWTH_MAX 5
+
+static void add_growth(const struct why *why, uint32_t value, struct buffer *text)
+{
+    uint32_t before[GROWTH_MAX];
+    uint32_t count = 0;
+
+    for (uint32_t at = record_at(why, value)->before;
+         at != TRAINING_NONE && count < GROWTH_MAX; at = record_at(why, at)->before) {
+        if (record_at(why, at)->what == TRAINING_WRITTEN ||
+            record_at(why, at)->what == TRAINING_READ) {
+            before[count++] = at;
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    buffer_add(text, SLICE("; its largest magnitude was "));
+    while (count > 0) {
+        add_real(text, record_at(why, before[--count])->largest);
+        buffer_add(text, count > 0 ? SLICE(", ") : SLICE(" before"));
+    }
+}
+
+/* The answer is the line of a call that wrote it, and no line of a forward. */
+static void place_call(struct why *why,
+                       const struct training_record *record,
+                       struct why_producer *producer)
+{
+    const struct log_module *module = log_reader_module(why->reader, record->module);
+
+    producer->how = WHY_STEP;
+    producer->is_certain = true;
+    producer->has_reason = false;
+    producer->input_count = producer->input_total = 0;
+    producer->made = (record->nan_count > 0 ? WHY_NAN : 0u) |
+                     (record->inf_count > 0 ? WHY_POSINF : 0u);
+    producer->module = record->module;
+    producer->line = line_of(why, record);
+    producer->file = module == NULL ? SLICE("") : module->table.path;
+    producer->statement = why_statement(why, producer->module, producer->line);
+}
+
+static void report_step(const struct why *why, struct buffer *text)
+{
+    const struct training_cause *cause = &why->cause;
+    const struct training_record *value = record_at(why, cause->value);
+    const struct training_record *gradient =
+        cause->gradient == TRAINING_NONE ? NULL : record_at(why, cause->gradient);
+
+    buffer_add(text, call_of(why, value));
+    buffer_add(text, SLICE(" wrote "));
+    add_bad(text, value);
+    if (gradient != NULL && gradient->has_figures) {
+        buffer_add(text, SLICE(", and its gradient was finite (largest magnitude "));
+        add_real(text, gradient->largest);
+        buffer_add_byte(text, ')');
+    } else {
+        buffer_add(text, SLICE(", and its gradient is not recorded"));
+    }
+    if (value->rate == value->rate) {
+        buffer_add(text, SLICE(", lr is "));
+        add_real(text, value->rate);
+    }
+    if (cause->state != TRAINING_NONE) {
+        buffer_add(text, SLICE("; "));
+        add_quoted(text, why->training.names[record_at(why, cause->state)->state]);
+        buffer_add(text, SLICE(", which the optimizer keeps, holds "));
+        add_bad(text, record_at(why, cause->state));
+    }
+    add_growth(why, cause->value, text);
+}
+
+static void report_call(const struct why *why, struct buffer *text)
+{
+    const struct training_record *gradient = record_at(why, why->cause.gradient);
+
+    buffer_add(text, call_of(why, gradient));
+    buffer_add(text, SLICE(" wrote "));
+    add_bad(text, gradient);
+    buffer_add(text, SLICE(" to its gradient, and no recorded gradient held NaN or Inf "
+                           "before"));
+}
+
+static void report_found(const struct why *why, struct buffer *text)
+{
+    const struct training_cause *cause = &why->cause;
+    const struct training_record *found = record_at(
+        why, cause->gradient != TRAINING_NONE ? cause->gradient : cause->value);
+
+    buffer_add(text, cause->gradient != TRAINING_NONE
+                         ? SLICE("its gradient was finite after the backward")
+                         : SLICE("it was finite when it was recorded before"));
+    buffer_add(text, SLICE(", and "));
+    add_line(why, found, text);
+    buffer_add(text, SLICE(" read "));
+    add_bad(text, found);
+    buffer_add(text, SLICE(" in it: code that is not recorded wrote them"));
+}
+
+static void report_came_in(const struct why *why, struct buffer *text)
+{
+    const struct training_record *value = record_at(why, why->cause.value);
+
+    buffer_add(text, SLICE("it held "));
+    add_bad(text, value);
+    buffer_add(text, SLICE(" when it was recorded first, at "));
+    add_line(why, value, text);
+    buffer_add(text, SLICE(", before any recorded step wrote to it"));
+}
+
+/* The answer where no backward is. */
+static void judge_cause(struct why *why)
+{
+    struct why_producer *producer = &why->producers[why->main];
+    const struct training_cause *cause = &why->cause;
+    struct buffer text = BUFFER_INIT;
+
+    if (cause->backward != 0) {
+        return;
+    }
+    if (why->producer_count == 0) {
+        *producer = (struct why_producer){.node = why->target};
+        why->producer_count = why->producer_total = 1;
+    }
+    switch (cause->kind) {
+    case TRAINING_CAUSE_CALL:
+        place_call(why, record_at(why, cause->gradient), producer);
+        report_call(why, &text);
+        break;
+    case TRAINING_CAUSE_FOUND:
+        report_found(why, &text);
+        break;
+    case TRAINING_CAUSE_CAME_IN:
+        report_came_in(why, &text);
+        break;
+    default:
+        place_call(why, record_at(why, cause->value), producer);
+        report_step(why, &text);
+        break;
+    }
+    producer->parameter = name_of(why, record_at(why, cause->value));
+    why_keep_reason(why, producer, &text);
+}
+
+/* The parameter that the backward's gradients gave NaN or infinities first. */
+static void find_victim(struct why *why)
+{
+    uint32_t step = why->backwards.items[why->backward].step;
+
+    for (uint32_t i = 0; i < why->training.record_count; i++) {
+        const struct training_record *record = &why->training.records[i];
+        struct training_cause cause;
+
+        if (record->what == TRAINING_WRITTEN && training_is_bad(record) &&
+            training_explain(&why->training, record->object, record->event + 1,
+                             &cause) &&
+            cause.backward == step) {
+            why->cause = cause;
+            why->has_cause = true;
+            return;
+        }
+    }
+}
+
+/* What calls did from the gradient to the parameter. */
+static void add_calls(const struct why *why, struct buffer *text)
+{
+    const struct training_cause *cause = &why->cause;
+    uint32_t first = cause->gradient;
+
+    for (uint32_t i = first == TRAINING_NONE ? cause->value : first; i <= cause->value;
+         i++) {
+        const struct training_record *record = record_at(why, i);
+        bool is_gradient = record->what == TRAINING_GRADIENT_WRITTEN;
+
+        if (record->parameter != record_at(why, cause->value)->parameter ||
+            (!is_gradient && record->what != TRAINING_WRITTEN) ||
+            !training_is_bad(record)) {
+            continue;
+        }
+        buffer_add(text, text->size > 0 ? SLICE("\n") : SLICE(""));
+        add_line(why, record, text);
+        buffer_add(text, SLICE("  "));
+        buffer_add(text, call_of(why, record));
+        buffer_add_byte(text, ' ');
+        buffer_add_number(text, record->step);
+        buffer_add(text, SLICE(" wrote "));
+        add_bad(text, record);
+        buffer_add(text, is_gradient ? SLICE(" to the gradient of ") : SLICE(" to "));
+        add_quoted(text, name_of(why, record));
+    }
+}
+
+static void add_chain(struct why *why)
+{
+    struct buffer text = BUFFER_INIT;
+
+    add_calls(why, &text);
+    if (why->cause.kind == TRAINING_CAUSE_STATE) {
+        const struct training_record *state = record_at(why, why->cause.state);
+
+        buffer_add(&text, SLICE("\n"));
+        add_line(why, state, &text);
+        buffer_add(&text, SLICE("  the gradient was finite then; the optimizer kept "));
+        add_bad(&text, state);
+        buffer_add(&text, SLICE(" in "));
+        add_quoted(&text, why->training.names[state->state]);
+    }
+    why->arena.has_failed |= text.has_failed;
+    why->chain = arena_copy(&why->arena, buffer_slice(&text));
+    buffer_release(&text);
+}
+
+static bool follow(struct why *why, struct error *error)
 {
     struct why_producer passed[WHY_PRODUCERS_MAX];
     uint32_t passed_count = why->producer_count;
     const struct backward *backward;
 
-    if (why->backward == BACKWARD_NONE) {
-        why->backward = find_behind(why);
-    }
-    if (why->backward == BACKWARD_NONE) {
-        return true;
-    }
     assert(why->backward < why->backwards.count);
     backward = &why->backwards.items[why->backward];
     memcpy(passed, why->producers, passed_count * sizeof *passed);
@@ -381,4 +728,21 @@ bool why_follow_backward(struct why *why, struct error *error)
     why->undecided_count = why->producer_total;
     add_behind(why, passed, passed_count);
     return !why->arena.has_failed || why_out_of_memory(error);
+}
+
+bool why_follow_backward(struct why *why, struct error *error)
+{
+    bool is_done;
+
+    if (why->backward == BACKWARD_NONE && !why->has_cause) {
+        find_cause(why);
+    } else if (why->backward != BACKWARD_NONE) {
+        find_victim(why);
+    }
+    is_done = why->backward == BACKWARD_NONE || follow(why, error);
+    if (is_done && why->has_cause) {
+        judge_cause(why);
+        add_chain(why);
+    }
+    return is_done && (!why->arena.has_failed || why_out_of_memory(error));
 }

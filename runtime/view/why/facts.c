@@ -502,11 +502,16 @@ void why_count(struct why *why)
     struct log_item item;
     uint64_t next = 0; /* the number of the next event */
 
+    log_reader_show_parameters(why->reader, true);
     while (log_reader_next(why->reader, &item)) {
+        bool is_parameter =
+            (item.kind == LOG_EVENT) && (item.event.flags & LOG_EVENT_PARAMETER) != 0;
+
         why->arena.has_failed |=
-            !backwards_add(&why->backwards, why->reader, &item, next);
-        if (item.kind == LOG_EVENT) {
-            next = item.event.number + 1;
+            !backwards_add(&why->backwards, why->reader, &item, next) ||
+            !training_add(&why->training, &item, next);
+        next = item.kind == LOG_EVENT ? item.event.number + 1 : next;
+        if (item.kind == LOG_EVENT && !is_parameter) {
             if (why->event_count++ == 0) {
                 why->first_event = item.event.number;
             }
@@ -514,6 +519,7 @@ void why_count(struct why *why)
             why->nonfinite_count += value_has_nonfinite(&item.event);
         }
     }
+    log_reader_show_parameters(why->reader, false);
     log_reader_rewind(why->reader);
 }
 

@@ -44,6 +44,8 @@ static struct slice how_text(const struct why_producer *producer, bool is_undeci
         return is_undecided
                    ? SLICE(" made in the backward of this line or of another: ")
                    : SLICE(" made in the backward of this line: ");
+    case WHY_STEP:
+        return SLICE(" written by the call on this line: ");
     default:
         return producer->is_more   ? SLICE(" written here too: ")
                : producer->is_soft ? SLICE(" written here: ")
@@ -84,6 +86,8 @@ static void add_head(const struct why *why,
     if (producer->is_gradient) {
         buffer_add(text, SLICE("gradient of "));
         text_add_shortened(text, why->bad.name, NAME_LIMIT);
+    } else if (producer->parameter.size > 0) {
+        text_add_shortened(text, producer->parameter, NAME_LIMIT);
     } else {
         text_add_shortened(text, why_value(why, producer->node)->name, NAME_LIMIT);
     }
@@ -172,8 +176,13 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
     verdict_source_add(text, producer->line, producer->statement, why->ask.has_color);
     if (producer->is_gradient) {
         add_backward(why, producer, text);
+        verdict_lines_add(text, "then", why->chain, why->ask.has_color);
         add_visit(why, producer->node, text);
         verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
+        return;
+    }
+    if (producer->how == WHY_STEP) {
+        verdict_lines_add(text, "then", why->chain, why->ask.has_color);
         return;
     }
     verdict_label_add(text, producer->how == WHY_MADE ? "gave" : "is",
@@ -555,10 +564,9 @@ static void add_json_producer(const struct why *why,
                               struct buffer *text)
 {
     static const char *const hows[] = {
-        [WHY_MADE] = "made",
-        [WHY_CAME_IN] = "came in",
-        [WHY_SEEN] = "first seen",
-        [WHY_BACKWARD] = "backward",
+        [WHY_MADE] = "made",       [WHY_CAME_IN] = "came in",
+        [WHY_SEEN] = "first seen", [WHY_BACKWARD] = "backward",
+        [WHY_STEP] = "step",
     };
 
     buffer_add(text, SLICE("{\"how\":\""));
@@ -570,6 +578,9 @@ static void add_json_producer(const struct why *why,
         json_number_add(text, SLICE("gradient_of"), why->bad.event);
         json_text_add(text, SLICE("functions"), producer->functions);
         json_boolean_add(text, SLICE("decided"), !why_is_undecided(why));
+    }
+    if (producer->parameter.size > 0) {
+        json_text_add(text, SLICE("parameter"), producer->parameter);
     }
     json_text_add(text, SLICE("file"), producer->file);
     json_number_add(text, SLICE("line"), producer->line);

@@ -131,6 +131,7 @@ enum why_how {
     WHY_CAME_IN,  /* it was there when it was first seen: an argument, a parameter */
     WHY_SEEN,     /* it was finite before, and no recorded line made it so */
     WHY_BACKWARD, /* here, in the backward: it is the gradient of what went in */
+    WHY_STEP, /* by a call that writes to parameters or gradients: `optimizer.step()` */
 };
 
 /* A gradient, in words. */
@@ -167,6 +168,7 @@ struct why_producer {
     struct why_gradient given; /* BACKWARD: the one that arrived at the line's value */
     struct slice functions;    /* BACKWARD: autograd's that ran, the last one first */
     bool is_start;             /* BACKWARD: it is what backward() began with, instead */
+    struct slice parameter;    /* STEP: it is of this parameter, and not of the node */
 };
 
 /* A row of the slice: a line of the source, and how many of its visits are in it. */
@@ -215,6 +217,10 @@ struct why {
     uint64_t nonfinite_count;
     struct backwards backwards; /* owned */
     uint32_t backward;          /* the one that is answered with; BACKWARD_NONE: none */
+    struct training training;   /* owned */
+    struct training_cause cause; /* of a parameter's, where has_cause */
+    bool has_cause;
+    struct slice chain; /* what followed from the answer, a line each; in the arena */
     uint32_t undecided_count; /* lines of it of which one did it: the first producers */
     struct why_gradient bad;  /* its first gradient that is not finite */
     uint64_t first_event;     /* the number of the first that the trace has */
