@@ -203,6 +203,17 @@ loss = root.sum()
 loss.backward()
 """
 
+STEP = """
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=3e38)
+for step in range(2):
+    loss = (model(torch.ones(1, 2)) * 9).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
 
 def answers_of_why(folder):
     bad = record(folder / "bad", EMPTY_ROW.replace("MASKED", "True"), "--record", "sources=yes")
@@ -245,6 +256,10 @@ def answers_of_why(folder):
     (backward,) = answer("why", "--json", gradient, exit_code=1)
     assert backward["producers"][0]["how"] == "backward" and backward["producers"][0]["line"] == 4
     yield backward
+    large = record(folder / "step", STEP, "--backward")
+    (step,) = answer("why", "--json", large, exit_code=1)
+    assert (step["producers"][0]["how"], step["producers"][0]["parameter"]) == ("step", "weight")
+    yield step
     worker = record(folder / "worker", WORKER)
     (beside,) = answer("why", "--json", worker, exit_code=1)
     assert beside["beside"]["producer"]["reason"] and beside["producers"][0]["how"] == "came in"
@@ -476,6 +491,8 @@ def answers_of_show(folder):
     made = record(folder / "gradients", GRADIENT, "--backward")
     for words in ([made], [made, real], ["--canonical", made]):
         yield from answer("show", "--json", "--backward", *words, exit_code=0)
+    stepped = record(folder / "steps", STEP, "--backward")
+    yield from answer("show", "--json", "--backward", stepped, exit_code=0)
     exported = viewer.run("export", "--jsonl", real).stdout.splitlines()
     yield from map(json.loads, exported)
 
