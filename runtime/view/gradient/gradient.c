@@ -7,12 +7,14 @@ void backwards_init(struct backwards *backwards)
 {
     *backwards = (struct backwards){0};
     arena_init(&backwards->arena);
+    training_init(&backwards->training);
 }
 
 void backwards_release(struct backwards *backwards)
 {
     arena_release(&backwards->arena);
     memory_free(backwards->items);
+    training_release(&backwards->training);
     backwards_init(backwards);
 }
 

@@ -36,36 +36,6 @@ struct backward {
     uint32_t origin_count;
 };
 
-struct backwards {
-    struct arena arena;     /* owned */
-    struct backward *items; /* owned: in the order of the trace */
-    size_t capacity;
-    uint32_t count;
-    uint64_t record_count;
-    uint64_t gradient_count; /* of all */
-    uint64_t bad_count;
-};
-
-void backwards_init(struct backwards *backwards);
-void backwards_release(struct backwards *backwards);
-
-/* Adds the item to what is known; fails where memory runs out. To be called with each item of the
- * stream, in its order; `next_event` is the number that the next event has. */
-bool backwards_add(struct backwards *backwards,
-                   const struct log_reader *reader,
-                   const struct log_item *item,
-                   uint64_t next_event);
-
-/* The first backward from event `start` on that made a gradient that is not finite, and that nothing
- * caught: no later backward that the same line called made only finite ones. BACKWARD_NONE: there is
- * no such. What a GradScaler skips is caught. */
-uint32_t backwards_find_bad(const struct backwards *backwards, uint64_t start);
-
-/* The backward with that number in the trace; BACKWARD_NONE: there is none. */
-uint32_t backwards_find(const struct backwards *backwards, uint32_t step);
-
-/* ---- parameters: training.c ---- */
-
 #define TRAINING_NONE UINT32_MAX
 
 enum training_what {
@@ -120,6 +90,38 @@ struct training {
     struct number_map numbers; /* owned: hash of a name -> its number */
     double rate;               /* the newest learning rate */
 };
+
+struct backwards {
+    struct arena arena;     /* owned */
+    struct backward *items; /* owned: in the order of the trace */
+    size_t capacity;
+    uint32_t count;
+    uint64_t record_count;
+    uint64_t gradient_count; /* of all */
+    uint64_t bad_count;
+    struct training training; /* owned: what steps did with the gradients; filled by
+                                 training_add */
+};
+
+void backwards_init(struct backwards *backwards);
+void backwards_release(struct backwards *backwards);
+
+/* Adds the item to what is known; fails where memory runs out. To be called with each item of the
+ * stream, in its order; `next_event` is the number that the next event has. */
+bool backwards_add(struct backwards *backwards,
+                   const struct log_reader *reader,
+                   const struct log_item *item,
+                   uint64_t next_event);
+
+/* The first backward from event `start` on that made a gradient that is not finite, and that nothing
+ * caught: no later backward that the same line called made only finite ones. BACKWARD_NONE: there is
+ * no such. What a GradScaler skips is caught. */
+uint32_t backwards_find_bad(const struct backwards *backwards, uint64_t start);
+
+/* The backward with that number in the trace; BACKWARD_NONE: there is none. */
+uint32_t backwards_find(const struct backwards *backwards, uint32_t step);
+
+/* ---- parameters: training.c ---- */
 
 void training_init(struct training *training);
 void training_release(struct training *training);

@@ -44,17 +44,23 @@ static uint32_t find_target(const struct why *why, const struct backward *backwa
 
 static void choose_step(struct why *why)
 {
-    uint32_t bad = training_find_bad(&why->training);
+    uint32_t bad = training_find_bad(&why->backwards.training);
     const struct training_record *record;
 
     if (bad == TRAINING_NONE || why->ask.event.size != 0) {
         return;
     }
-    record = &why->training.records[bad];
+    record = &why->backwards.training.records[bad];
     why->target = find_node(why, record->event);
-    why->has_cause =
-        why->target != FLOW_NONE && training_explain(&why->training, record->object,
-                                                     record->event + 1, &why->cause);
+    why->has_cause = why->target != FLOW_NONE &&
+                     training_explain(&why->backwards.training, record->object,
+                                      record->event + 1, &why->cause);
+}
+
+bool why_has_bad(const struct why *why)
+{
+    return why->nonfinite_count > 0 || why->backwards.bad_count > 0 ||
+           training_find_bad(&why->backwards.training) != TRAINING_NONE;
 }
 
 void why_choose_backward(struct why *why)
@@ -130,13 +136,13 @@ static void find_cause(struct why *why)
     if (why->producer_count == 0 || !is_of_step(why, main)) {
         return;
     }
-    if (why->training.record_count == 0) {
+    if (why->backwards.training.record_count == 0) {
         why->backward = find_behind(why, main);
         return;
     }
     event = why->graph.nodes[main->node].event;
-    why->has_cause =
-        training_explain(&why->training, find_object(why, event), event, &why->cause);
+    why->has_cause = training_explain(&why->backwards.training, find_object(why, event),
+                                      event, &why->cause);
     if (why->has_cause && why->cause.backward != 0) {
         why->backward = backwards_find(&why->backwards, why->cause.backward);
     }
@@ -426,19 +432,20 @@ add_behind(struct why *why, const struct why_producer *passed, uint32_t passed_c
 
 static const struct training_record *record_at(const struct why *why, uint32_t index)
 {
-    assert(index < why->training.record_count);
-    return &why->training.records[index];
+    assert(index < why->backwards.training.record_count);
+    return &why->backwards.training.records[index];
 }
 
 static struct slice name_of(const struct why *why, const struct training_record *record)
 {
-    return why->training.names[record->parameter];
+    return why->backwards.training.names[record->parameter];
 }
 
 /* "SGD.step"; "": it is not in the trace. */
 static struct slice call_of(const struct why *why, const struct training_record *record)
 {
-    const struct training_step *step = training_step_of(&why->training, record->step);
+    const struct training_step *step =
+        training_step_of(&why->backwards.training, record->step);
 
     return step == NULL ? SLICE("") : step->name;
 }
@@ -556,7 +563,8 @@ static void report_step(const struct why *why, struct buffer *text)
     }
     if (cause->state != TRAINING_NONE) {
         buffer_add(text, SLICE("; "));
-        add_quoted(text, why->training.names[record_at(why, cause->state)->state]);
+        add_quoted(text,
+                   why->backwards.training.names[record_at(why, cause->state)->state]);
         buffer_add(text, SLICE(", which the optimizer keeps, holds "));
         add_bad(text, record_at(why, cause->state));
     }
@@ -640,13 +648,13 @@ static void find_victim(struct why *why)
 {
     uint32_t step = why->backwards.items[why->backward].step;
 
-    for (uint32_t i = 0; i < why->training.record_count; i++) {
-        const struct training_record *record = &why->training.records[i];
+    for (uint32_t i = 0; i < why->backwards.training.record_count; i++) {
+        const struct training_record *record = &why->backwards.training.records[i];
         struct training_cause cause;
 
         if (record->what == TRAINING_WRITTEN && training_is_bad(record) &&
-            training_explain(&why->training, record->object, record->event + 1,
-                             &cause) &&
+            training_explain(&why->backwards.training, record->object,
+                             record->event + 1, &cause) &&
             cause.backward == step) {
             why->cause = cause;
             why->has_cause = true;
@@ -697,7 +705,7 @@ static void add_chain(struct why *why)
         buffer_add(&text, SLICE("  the gradient was finite then; the optimizer kept "));
         add_bad(&text, state);
         buffer_add(&text, SLICE(" in "));
-        add_quoted(&text, why->training.names[state->state]);
+        add_quoted(&text, why->backwards.training.names[state->state]);
     }
     why->arena.has_failed |= text.has_failed;
     why->chain = arena_copy(&why->arena, buffer_slice(&text));

@@ -509,7 +509,7 @@ void why_count(struct why *why)
 
         why->arena.has_failed |=
             !backwards_add(&why->backwards, why->reader, &item, next) ||
-            !training_add(&why->training, &item, next);
+            !training_add(&why->backwards.training, &item, next);
         next = item.kind == LOG_EVENT ? item.event.number + 1 : next;
         if (item.kind == LOG_EVENT && !is_parameter) {
             if (why->event_count++ == 0) {

@@ -869,7 +869,6 @@ void why_init(struct why *why)
 {
     *why = (struct why){.target = FLOW_NONE, .backward = BACKWARD_NONE};
     backwards_init(&why->backwards);
-    training_init(&why->training);
     graph_init(&why->graph);
     arena_init(&why->arena);
     number_map_init(&why->value_places);
@@ -899,7 +898,6 @@ void why_release(struct why *why)
     memory_free(why->rows);
     memory_free(why->steps);
     backwards_release(&why->backwards);
-    training_release(&why->training);
     why_init(why);
 }
 
@@ -976,8 +974,7 @@ bool why_find(struct why *why,
     }
     source_lines_init(&why->sources, why->reader, ask->strip);
     why_count(why);
-    if (why->nonfinite_count == 0 && why->backwards.bad_count == 0 &&
-        training_find_bad(&why->training) == TRAINING_NONE &&
+    if (!why_has_bad(why) &&
         (ask->event.size == 0 || why_read_start(ask->event, &start))) {
         return true; /* there is nothing to look for: no graph is needed */
     }

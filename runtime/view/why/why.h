@@ -217,7 +217,6 @@ struct why {
     uint64_t nonfinite_count;
     struct backwards backwards; /* owned */
     uint32_t backward;          /* the one that is answered with; BACKWARD_NONE: none */
-    struct training training;   /* owned */
     struct training_cause cause; /* of a parameter's, where has_cause */
     bool has_cause;
     struct slice chain; /* what followed from the answer, a line each; in the arena */
@@ -347,6 +346,8 @@ void why_fill_inputs(struct why *why,
 void why_keep_reason(struct why *why,
                      struct why_producer *producer,
                      struct buffer *text);
+/* Whether a value, a gradient or a parameter holds NaN or an infinity. */
+bool why_has_bad(const struct why *why);
 /* backward.c: where no event is asked for, sets the backward and the target if a gradient was not finite
  * before the target was. */
 void why_choose_backward(struct why *why);
