@@ -63,8 +63,12 @@ def test_statistics_are_torchs_and_hashes_those_of_a_copy(tmp_path):
             x = eval(make)
             here, copy = _recorder.measure(x), _recorder.measure(x.clone(memory_format=torch.contiguous_format).resolve_conj())
             assert x.untyped_storage().nbytes() < x.numel() * x.element_size() / 2, name
-            for key in ("hash", "count", "nan", "posinf", "neginf", "zeros", "min", "max", "sample"):
+            for key in ("hash", "count", "nan", "posinf", "neginf", "zeros", "sample"):
                 assert repr(here[key]) == repr(copy[key]), (name, key, here[key], copy[key])
+            # The size of a complex number may be off by its last bit: kernels add its squares in their own way.
+            bound = 1e-15 if x.is_complex() else 0
+            for key in ("min", "max"):
+                assert abs(here[key] - copy[key]) <= bound * abs(copy[key]), (name, key, here[key], copy[key])
             values = (x.abs() if x.is_complex() else x).double()
             values = values[values.isfinite()]
             for key, want in (("mean", values.mean()), ("std", values.std())):
