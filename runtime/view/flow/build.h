@@ -120,54 +120,68 @@ struct flow_binding {
     uint32_t next_in_scope; /* another binding of the scope; FLOW_NONE */
 };
 
-struct flow_raw {
-    uint64_t event;
+/* Where a value lies in memory. */
+struct flow_memory {
     uint64_t storage; /* address; 0: not known */
     uint64_t data;    /* where its elements begin */
     uint64_t extent; /* how many bytes they lie in; 0: not known, or not side by side */
+};
+
+/* What else is known of an argument until the statement is known that gave it. */
+struct flow_argument {
+    uint32_t maybe; /* the object that it is if that is alive; FLOW_NONE */
+    uint32_t base;  /* a value in the same memory that is alive; FLOW_NONE */
+    uint32_t guess; /* text */
+};
+
+/* One of these for each value of the trace: its size is what a graph costs. */
+struct flow_raw {
+    uint64_t event;
     uint64_t address; /* of the object; 0: not known */
     uint64_t hash;
+    uint32_t memory; /* in builder.memories */
     uint32_t version;
     uint32_t same_as; /* the raw node whose value it is under another name; FLOW_NONE */
     uint32_t object;  /* the first raw node that held the same object */
-    uint32_t holder;  /* of such a first one: the newest that held it */
-    uint32_t older;   /* the one that held the same object before; FLOW_NONE */
-    uint32_t
-        maybe; /* of an argument: the object that it is if that is alive; FLOW_NONE */
-    uint32_t base; /* of an argument: a value in the same memory that is alive */
-    uint32_t module;
-    uint32_t site; /* of the trace */
-    uint32_t line;
-    uint32_t call; /* index */
+    uint32_t site;    /* of the trace */
+    uint32_t call;    /* index */
     uint32_t unit;
     uint32_t name;    /* text, without the path */
     uint32_t path;    /* text */
-    uint32_t place;   /* text: the path in its content; items may have moved since */
-    uint32_t content; /* FLOW_NONE: none */
     uint32_t serial;  /* of its visit */
     uint32_t written; /* where it wrote to its storage: who did before; FLOW_NONE */
     uint32_t stamp;   /* 1 + the target that last got an edge from it */
     uint32_t stamped; /* that edge */
     uint32_t alias_site;
-    uint32_t guess;   /* text */
-    uint32_t cluster; /* FLOW_NONE: not shown */
-    uint16_t flags;   /* enum flow_node_flag */
-    uint8_t kind;     /* enum value_kind */
+    uint32_t argument; /* in builder.arguments; 0: nothing is known */
+    union {
+        struct {             /* while the trace is read */
+            uint32_t holder; /* of a first one: the newest that held the object */
+            uint32_t older;  /* the one that held it before; FLOW_NONE */
+            uint32_t
+                place; /* text: the path in its content; items may have moved since */
+            uint32_t content; /* FLOW_NONE: none */
+        };
+        struct {              /* from then on */
+            uint32_t cluster; /* FLOW_NONE: not shown */
+            uint32_t
+                inside; /* the raw node that stands for the call that it is in; FLOW_NONE */
+            uint32_t closed_call;   /* the call that it stands for; FLOW_NONE */
+            uint32_t inside_values; /* in that call */
+        };
+    };
+    uint16_t flags; /* enum flow_node_flag */
+    uint8_t kind;   /* enum value_kind */
     uint8_t dtype;
     uint8_t change;
     uint8_t difference;
-    uint8_t mark; /* enum flow_mark */
-    bool is_read; /* told because it was read */
-    bool has_hash;
+    uint8_t mark;     /* enum flow_mark */
+    bool is_read : 1; /* recorded because it was read */
+    bool has_hash : 1;
     bool
-        is_hidden; /* the filter does not want it, or it is too old: a source at most */
-    bool is_promoted; /* was hidden until something was made from it */
-    bool has_nan;
-    /* outline.c: */
-    uint32_t
-        inside; /* the raw node that stands for the call that it is in; FLOW_NONE */
-    uint32_t closed_call;   /* the call that it stands for; FLOW_NONE */
-    uint32_t inside_values; /* in that call */
+        is_hidden : 1; /* the filter does not want it, or it is too old: a source at most */
+    bool is_promoted : 1; /* was hidden until something was made from it */
+    bool has_nan : 1;
 };
 
 struct flow_raw_edge {
@@ -303,6 +317,9 @@ struct flow_builder {
     struct flow_content *contents;
     struct flow_leaf *leaves;
     struct flow_raw *raws;
+    struct flow_memory *memories;    /* the first is that of what has none */
+    struct flow_argument *arguments; /* the first is that of all others */
+    struct number_map memory_index;  /* hash of a memory -> index */
     struct flow_raw_edge *edges;
     struct flow_module *modules;
     struct flow_function *functions;
@@ -310,12 +327,13 @@ struct flow_builder {
     struct flow_thread *threads;
     struct flow_carried *carried;
     struct flow_source *sources;
-    size_t thread_capacity, scope_capacity;
+    size_t thread_capacity, scope_capacity, memory_capacity, argument_capacity;
     size_t call_capacity, unit_capacity, binding_capacity, raw_capacity, edge_capacity,
         module_capacity, function_capacity, guess_capacity, carried_capacity,
         source_capacity, content_capacity, leaf_capacity;
     uint32_t call_count, unit_count, binding_count, raw_count, module_count,
         function_count, guess_count, carried_count, content_count, leaf_count;
+    uint32_t memory_count, argument_count;
     uint32_t edge_count;
     uint32_t scope_count;
     uint32_t thread_count;
@@ -343,6 +361,35 @@ bool flow_builder_init(struct flow_builder *builder);
 /* What only the reading needs. */
 void flow_builder_forget(struct flow_builder *builder);
 void flow_builder_release(struct flow_builder *builder);
+
+static inline const struct flow_memory *
+flow_memory_of(const struct flow_builder *builder, const struct flow_raw *raw)
+{
+    return &builder->memories[raw->memory];
+}
+
+/* The address of the memory that the value is a part of; 0: not known. */
+static inline uint64_t flow_storage_of(const struct flow_builder *builder,
+                                       const struct flow_raw *raw)
+{
+    return flow_memory_of(builder, raw)->storage;
+}
+
+static inline const struct flow_argument *
+flow_argument_of(const struct flow_builder *builder, const struct flow_raw *raw)
+{
+    return &builder->arguments[raw->argument];
+}
+
+/* calls.c: the module that the node's site is in. */
+const struct log_module *flow_module_of(const struct flow_builder *builder,
+                                        const struct flow_raw *raw,
+                                        uint32_t *number);
+/* The node's site. */
+const struct site *flow_site_of(const struct flow_builder *builder,
+                                const struct flow_raw *raw);
+/* events.c: what is known of the argument, to be written; NULL: out of memory. */
+struct flow_argument *flow_argument_set(struct flow_builder *builder, uint32_t raw);
 
 /* Room for one more item behind `count` of them; false with the error set. */
 bool flow_grow(struct flow_builder *builder,
@@ -460,7 +507,9 @@ uint32_t flow_find_previous(const struct flow_builder *builder,
                             const struct flow_binding *binding);
 
 /* Whether the object is as it was: nothing has been written to it. */
-bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now);
+bool flow_is_unchanged(const struct flow_builder *builder,
+                       const struct flow_raw *then,
+                       const struct flow_raw *now);
 
 /* edges.c */
 /* From something that the visit's statement read, spelled as it spells it. */
@@ -483,7 +532,9 @@ bool flow_edges_of_read(struct flow_builder *builder,
 /* So many writes through other names of its memory belong to a value at most. */
 #define FLOW_WRITINGS_MAX 256
 /* Whether the write covers the value's memory: nothing is left of what was there before. */
-bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write);
+bool flow_is_covered(const struct flow_builder *builder,
+                     const struct flow_raw *value,
+                     const struct flow_raw *write);
 /* The raw node that held the event's object last, or FLOW_NONE. */
 uint32_t flow_origin_of(const struct flow_builder *builder,
                         const struct log_event_view *event);
@@ -492,7 +543,8 @@ void flow_hold(struct flow_builder *builder, uint32_t raw);
 
 /* edges.c: arguments */
 /* Finds out what an argument is; its edge is made when the statement is known that gave it. */
-void flow_judge_argument(struct flow_builder *builder,
+/* false: out of memory. */
+bool flow_judge_argument(struct flow_builder *builder,
                          uint32_t raw,
                          const struct log_event_view *event);
 /* What calls made by the event's statement were given, and what they returned. */

@@ -239,6 +239,35 @@ static bool flow_module_get(struct flow_builder *builder,
            add_name_scopes(builder, known);
 }
 
+static bool has_site(const struct log_module *module, uint32_t site)
+{
+    return module != NULL && site - module->first_site < module->table.site_count;
+}
+
+const struct log_module *flow_module_of(const struct flow_builder *builder,
+                                        const struct flow_raw *raw,
+                                        uint32_t *number)
+{
+    *number = builder->calls[raw->call].module;
+    if (!has_site(builder->modules[*number].module, raw->site)) {
+        *number = 0;
+        while (!has_site(builder->modules[*number].module, raw->site)) {
+            ++*number;
+            assert(*number < builder->module_count);
+        }
+    }
+    return builder->modules[*number].module;
+}
+
+const struct site *flow_site_of(const struct flow_builder *builder,
+                                const struct flow_raw *raw)
+{
+    uint32_t number;
+    const struct log_module *module = flow_module_of(builder, raw, &number);
+
+    return &module->table.sites[raw->site - module->first_site];
+}
+
 void flow_modules_release(struct flow_builder *builder)
 {
     for (uint32_t i = 0; i < builder->module_count; i++) {

@@ -183,9 +183,9 @@ static uint32_t find_origin(const struct flow_builder *builder,
 static uint32_t find_writer(const struct flow_builder *builder, uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
-    uint32_t found = node->storage == 0
-                         ? NUMBER_MAP_NONE
-                         : number_map_get(&builder->writings, node->storage);
+    uint64_t storage = flow_storage_of(builder, node);
+    uint32_t found =
+        storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
     if (found == NUMBER_MAP_NONE || builder->raws[found].site != node->alias_site) {
         found = number_map_get(&builder->written_sites, node->alias_site);
@@ -243,8 +243,8 @@ static bool is_same_object(const struct flow_builder *builder,
     const struct flow_raw *now = &builder->raws[raw];
 
     return now->address != 0 && then->address == now->address &&
-           then->storage == now->storage && then->version <= now->version &&
-           !binding->is_ambiguous;
+           flow_storage_of(builder, then) == flow_storage_of(builder, now) &&
+           then->version <= now->version && !binding->is_ambiguous;
 }
 
 /* What was written into the value's memory through other names since `before` held it, up to what
@@ -252,19 +252,19 @@ static bool is_same_object(const struct flow_builder *builder,
 static bool add_writings(struct flow_builder *builder, uint32_t raw, uint32_t before)
 {
     const struct flow_raw *node = &builder->raws[raw];
-    uint32_t writing = node->storage == 0
-                           ? NUMBER_MAP_NONE
-                           : number_map_get(&builder->writings, node->storage);
+    uint64_t storage = flow_storage_of(builder, node);
+    uint32_t writing =
+        storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
     for (uint32_t i = 0; i < FLOW_WRITINGS_MAX && writing < raw &&
                          (before == FLOW_NONE || writing > before);
          i++) {
         const struct flow_raw *write = &builder->raws[writing];
         bool is_equal = write->has_hash && node->has_hash &&
-                        write->hash == node->hash && write->data == node->data &&
-                        write->extent == node->extent && write->dtype == node->dtype;
+                        write->hash == node->hash && write->memory == node->memory &&
+                        write->dtype == node->dtype;
         uint32_t older = write->written;
-        bool is_last = is_equal || flow_is_covered(node, write);
+        bool is_last = is_equal || flow_is_covered(builder, node, write);
 
         if (!write->is_hidden && (is_equal || before != FLOW_NONE) &&
             !flow_edge_add(builder, FLOW_EDGE_ALIAS, writing, raw)) {
@@ -314,14 +314,15 @@ static uint32_t find_written_through(const struct flow_builder *builder,
 {
     const struct flow_raw *node = &builder->raws[raw];
 
-    if (event->site->kind != SITE_MUTATE || node->storage == 0 || !node->has_hash) {
+    if (event->site->kind != SITE_MUTATE || flow_storage_of(builder, node) == 0 ||
+        !node->has_hash) {
         return FLOW_NONE;
     }
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
         const struct flow_raw *source = &builder->raws[builder->sources[i].raw];
 
-        if (source->storage == node->storage && source->has_hash &&
-            source->hash != node->hash) {
+        if (flow_storage_of(builder, source) == flow_storage_of(builder, node) &&
+            source->has_hash && source->hash != node->hash) {
             return builder->sources[i].raw;
         }
     }
@@ -355,7 +356,7 @@ bool flow_edges_of_value(struct flow_builder *builder,
         return before == FLOW_NONE ? flow_made(builder, raw, event)
                                    : add_write(builder, raw, before, event);
     }
-    if (!flow_is_unchanged(&builder->raws[origin], &builder->raws[raw])) {
+    if (!flow_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw])) {
         /* New as a name of this call, but the object was there: it was written to. */
         builder->raws[raw].flags |= FLOW_NODE_IN_PLACE;
         return add_write(builder, raw, origin, event);
@@ -381,23 +382,28 @@ is_pending_result(const struct flow_builder *builder, uint32_t origin, uint32_t 
            call->parent == caller;
 }
 
-void flow_judge_argument(struct flow_builder *builder,
+bool flow_judge_argument(struct flow_builder *builder,
                          uint32_t raw,
                          const struct log_event_view *event)
 {
     struct flow_raw *node = &builder->raws[raw];
     uint32_t caller = builder->calls[node->call].parent;
     uint32_t origin = flow_origin_of(builder, event);
-    uint32_t base = node->storage == 0
-                        ? NUMBER_MAP_NONE
-                        : number_map_get(&builder->storages, node->storage);
+    uint64_t storage = flow_storage_of(builder, node);
+    uint32_t base =
+        storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->storages, storage);
     uint32_t holder;
 
     if (base != NUMBER_MAP_NONE && flow_is_held(builder, base)) {
-        node->base = base;
+        struct flow_argument *argument = flow_argument_set(builder, raw);
+
+        if (argument == NULL) {
+            return false;
+        }
+        argument->base = base;
     }
     if (origin == FLOW_NONE) {
-        return;
+        return true;
     }
     holder = flow_find_holder(builder, origin);
     if (is_pending_result(builder, origin, caller)) {
@@ -405,8 +411,14 @@ void flow_judge_argument(struct flow_builder *builder,
     } else if (holder != FLOW_NONE) {
         flow_set_same(builder, raw, holder);
     } else {
-        node->maybe = builder->raws[origin].object;
+        struct flow_argument *argument = flow_argument_set(builder, raw);
+
+        if (argument == NULL) {
+            return false;
+        }
+        argument->maybe = builder->raws[origin].object;
     }
+    return true;
 }
 
 /* ---- arguments ---- */
@@ -619,16 +631,8 @@ static uint32_t find_open(const struct flow_builder *builder,
 
 static bool has_self(const struct flow_builder *builder, const struct flow_call *call)
 {
-    const struct flow_raw *node = &builder->raws[call->first_argument];
-    const struct log_module *module;
-    const struct site *site;
-
-    if (call->argument_count == 0) {
-        return false;
-    }
-    module = builder->modules[node->module].module;
-    site = &module->table.sites[node->site - module->first_site];
-    return site_has_self(site);
+    return call->argument_count > 0 &&
+           site_has_self(flow_site_of(builder, &builder->raws[call->first_argument]));
 }
 
 static void
@@ -670,7 +674,8 @@ static void find_same(struct flow_builder *builder, const struct flow_call *call
     for (uint32_t i = 0; i < callee->argument_count; i++) {
         uint32_t argument = callee->first_argument + i;
         const struct flow_raw *node = &builder->raws[argument];
-        uint32_t object = node->maybe != FLOW_NONE ? node->maybe : node->object;
+        uint32_t maybe = flow_argument_of(builder, node)->maybe;
+        uint32_t object = maybe != FLOW_NONE ? maybe : node->object;
         uint32_t read =
             object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
 
@@ -684,8 +689,9 @@ static void find_same(struct flow_builder *builder, const struct flow_call *call
 static bool
 shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t argument)
 {
-    return builder->raws[argument].storage != 0 &&
-           builder->raws[source].storage == builder->raws[argument].storage;
+    uint64_t storage = flow_storage_of(builder, &builder->raws[argument]);
+
+    return storage != 0 && flow_storage_of(builder, &builder->raws[source]) == storage;
 }
 
 /* Of a call that no term is known of: a view of something that was read, `w[:2]`, or else any of what
@@ -722,7 +728,7 @@ static bool link_argument(struct flow_builder *builder,
                           const struct flow_call *callee,
                           uint32_t argument)
 {
-    uint32_t base = builder->raws[argument].base;
+    uint32_t base = flow_argument_of(builder, &builder->raws[argument])->base;
 
     if (site != NULL && callee->term_node != FLOW_NONE && !callee->is_inside) {
         return flow_made_argument(builder, site, argument, callee);

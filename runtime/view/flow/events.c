@@ -111,15 +111,21 @@ flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t nam
     return NULL;
 }
 
-static void flow_use_guess(struct flow_builder *builder, uint32_t raw)
+static bool flow_use_guess(struct flow_builder *builder, uint32_t raw)
 {
     struct flow_raw *node = &builder->raws[raw];
     const struct flow_guess *guess = flow_find_guess(builder, node->call, node->name);
 
     if (guess != NULL) {
+        struct flow_argument *argument = flow_argument_set(builder, raw);
+
+        if (argument == NULL) {
+            return false;
+        }
         node->flags |= FLOW_NODE_GUESSED;
-        node->guess = guess->how;
+        argument->guess = guess->how;
     }
+    return true;
 }
 
 /* Guesses are of the next call of that function: this one. */
@@ -250,6 +256,81 @@ static uint64_t extent_of(const struct log_event_view *event)
     return count * dtype_size(shape->dtype);
 }
 
+/* The number of the memory that the value lies in: values in the same one have one number. */
+static bool memory_add(struct flow_builder *builder,
+                       const struct log_event_view *event,
+                       uint32_t *number)
+{
+    struct flow_memory memory = {.storage = storage_of(event),
+                                 .data = event->tensor.data,
+                                 .extent = extent_of(event)};
+    uint64_t hash = (memory.data * 31 + memory.storage) * 31 + memory.extent;
+    struct number_map_search search = number_map_search(&builder->memory_index, hash);
+    void *items = builder->memories;
+
+    *number = 0;
+    if (event->kind != VALUE_TENSOR || event->tensor.data == 0) {
+        return true;
+    }
+    while (number_map_next(&search)) {
+        const struct flow_memory *known = &builder->memories[search.number];
+
+        if (known->storage == memory.storage && known->data == memory.data &&
+            known->extent == memory.extent) {
+            *number = search.number;
+            return true;
+        }
+    }
+    if (!flow_grow(builder, &items, &builder->memory_capacity, builder->memory_count,
+                   sizeof *builder->memories)) {
+        return false;
+    }
+    builder->memories = items;
+    builder->memories[builder->memory_count] = memory;
+    *number = builder->memory_count++;
+    return number_map_add(&builder->memory_index, hash, *number) ||
+           flow_out_of_memory(builder);
+}
+
+struct flow_argument *flow_argument_set(struct flow_builder *builder, uint32_t raw)
+{
+    void *items = builder->arguments;
+    uint32_t *number = &builder->raws[raw].argument;
+
+    if (*number == 0) {
+        if (!flow_grow(builder, &items, &builder->argument_capacity,
+                       builder->argument_count, sizeof *builder->arguments)) {
+            return NULL;
+        }
+        builder->arguments = items;
+        *number = builder->argument_count++;
+        builder->arguments[*number] = builder->arguments[0];
+    }
+    return &builder->arguments[*number];
+}
+
+/* What has no memory, and what no argument is, are there from the beginning. */
+static bool begin_tables(struct flow_builder *builder)
+{
+    void *memories = NULL;
+    void *arguments = NULL;
+
+    if (!flow_grow(builder, &memories, &builder->memory_capacity, 0,
+                   sizeof *builder->memories)) {
+        return false;
+    }
+    builder->memories = memories;
+    builder->memories[builder->memory_count++] = (struct flow_memory){0, 0, 0};
+    if (!flow_grow(builder, &arguments, &builder->argument_capacity, 0,
+                   sizeof *builder->arguments)) {
+        return false;
+    }
+    builder->arguments = arguments;
+    builder->arguments[builder->argument_count++] =
+        (struct flow_argument){FLOW_NONE, FLOW_NONE, 0};
+    return true;
+}
+
 static enum flow_mark mark_of(const struct flow_builder *builder, uint64_t event)
 {
     const struct flow_options *options = builder->options;
@@ -267,9 +348,6 @@ static bool flow_raw_add(struct flow_builder *builder,
     void *items = builder->raws;
     struct flow_raw node = {
         .event = event->number,
-        .storage = storage_of(event),
-        .data = event->kind == VALUE_TENSOR ? event->tensor.data : 0,
-        .extent = extent_of(event),
         .address = event->tensor.object,
         .hash = event->hash,
         .has_hash = event->has_hash,
@@ -278,11 +356,7 @@ static bool flow_raw_add(struct flow_builder *builder,
         .object = builder->raw_count,
         .holder = builder->raw_count,
         .older = FLOW_NONE,
-        .maybe = FLOW_NONE,
-        .base = FLOW_NONE,
-        .module = event->module_number,
         .site = event->site_number,
-        .line = event->site->line,
         .call = builder->visit.call,
         .unit = builder->calls[builder->visit.call].open_unit,
         .name = name,
@@ -291,7 +365,6 @@ static bool flow_raw_add(struct flow_builder *builder,
         .written = FLOW_NONE,
         .alias_site =
             event->kind == VALUE_TENSOR ? event->tensor.alias_site : UINT32_MAX,
-        .cluster = FLOW_NONE,
         .flags = (uint16_t)flags_of(event),
         .kind = (uint8_t)event->kind,
         .dtype = event->shape == NULL ? 0 : (uint8_t)event->shape->dtype,
@@ -301,8 +374,6 @@ static bool flow_raw_add(struct flow_builder *builder,
         .is_read = (event->flags & LOG_EVENT_READ) != 0,
         .is_hidden = is_hidden,
         .has_nan = event->has_statistics && event->statistics.nan_count > 0,
-        .inside = FLOW_NONE,
-        .closed_call = FLOW_NONE,
     };
 
     if (builder->raw_count >= LIMIT_OF_NODES) {
@@ -313,6 +384,7 @@ static bool flow_raw_add(struct flow_builder *builder,
         return false;
     }
     if (!flow_text(builder, event->path, &node.path) ||
+        !memory_add(builder, event, &node.memory) ||
         !flow_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
                    sizeof *builder->raws)) {
         return false;
@@ -325,8 +397,7 @@ static bool flow_raw_add(struct flow_builder *builder,
 /* Whether the site has written to the value's memory, not bound a name to it alone. */
 static bool is_writing(const struct flow_builder *builder, const struct flow_raw *node)
 {
-    const struct log_module *module = builder->modules[node->module].module;
-    const struct site *site = &module->table.sites[node->site - module->first_site];
+    const struct site *site = flow_site_of(builder, node);
 
     return node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0 ||
            (site->kind == SITE_MUTATE && site->write_count == 1 && node->path == 0 &&
@@ -337,13 +408,14 @@ static bool is_writing(const struct flow_builder *builder, const struct flow_raw
 static bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw)
 {
     struct flow_raw *node = &builder->raws[raw];
+    uint64_t storage = flow_storage_of(builder, node);
 
-    if (node->storage != 0 && !number_map_put(&builder->storages, node->storage, raw)) {
+    if (storage != 0 && !number_map_put(&builder->storages, storage, raw)) {
         return flow_out_of_memory(builder);
     }
-    if (node->storage != 0 && is_writing(builder, node)) {
-        node->written = number_map_get(&builder->writings, node->storage);
-        if (!number_map_put(&builder->writings, node->storage, raw)) {
+    if (storage != 0 && is_writing(builder, node)) {
+        node->written = number_map_get(&builder->writings, storage);
+        if (!number_map_put(&builder->writings, storage, raw)) {
             return flow_out_of_memory(builder);
         }
     }
@@ -365,14 +437,14 @@ static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
 }
 
 /* An argument or a result: its call knows it from now on. */
-static void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw)
+static bool flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw)
 {
     const struct flow_raw *node = &builder->raws[raw];
     struct flow_call *call = &builder->calls[node->call];
 
     if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
         extend(&call->first_argument, &call->argument_count, raw);
-        flow_use_guess(builder, raw);
+        return flow_use_guess(builder, raw);
     } else if ((node->flags & FLOW_NODE_RESULT) != 0) {
         /* A generator may be at the same return twice: the newest value counts. */
         if (call->result_count > 0 &&
@@ -381,15 +453,19 @@ static void flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw)
         }
         extend(&call->first_result, &call->result_count, raw);
     }
+    return true;
 }
 
 #define PROGRESS_STEP 65536
 
 /* ---- what was read ---- */
 
-bool flow_is_unchanged(const struct flow_raw *then, const struct flow_raw *now)
+bool flow_is_unchanged(const struct flow_builder *builder,
+                       const struct flow_raw *then,
+                       const struct flow_raw *now)
 {
-    return then->storage == now->storage && then->version == now->version &&
+    return flow_storage_of(builder, then) == flow_storage_of(builder, now) &&
+           then->version == now->version &&
            !(then->has_hash && now->has_hash && then->hash != now->hash);
 }
 
@@ -403,7 +479,8 @@ static uint32_t find_repeated(struct flow_builder *builder,
     const struct flow_raw *node = &builder->raws[raw];
     uint32_t known;
 
-    if (origin == FLOW_NONE || !flow_is_unchanged(&builder->raws[origin], node)) {
+    if (origin == FLOW_NONE ||
+        !flow_is_unchanged(builder, &builder->raws[origin], node)) {
         return FLOW_NONE;
     }
     known = flow_find_previous(builder, node->path, &builder->bindings[index]);
@@ -451,8 +528,9 @@ static bool add_weight(struct flow_builder *builder,
                        uint32_t raw)
 {
     uint32_t origin = flow_origin_of(builder, event);
-    bool is_reported = origin != FLOW_NONE &&
-                       flow_is_unchanged(&builder->raws[origin], &builder->raws[raw]);
+    bool is_reported =
+        origin != FLOW_NONE &&
+        flow_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw]);
     struct flow_source source = {.raw = is_reported ? origin : raw,
                                  .read = FLOW_NONE,
                                  .node = FLOW_NONE,
@@ -585,7 +663,9 @@ static bool add_array(struct flow_builder *builder,
         return false;
     }
     if (event->site->kind == SITE_ENTER) {
-        flow_judge_argument(builder, raw, event);
+        if (!flow_judge_argument(builder, raw, event)) {
+            return false;
+        }
     } else if (!flow_edges_of_value(builder, raw, index, event)) {
         return false;
     }
@@ -597,8 +677,7 @@ static bool add_array(struct flow_builder *builder,
         return false;
     }
     flow_hold(builder, raw);
-    flow_raw_note_in_call(builder, raw);
-    return flow_raw_note_storage(builder, raw);
+    return flow_raw_note_in_call(builder, raw) && flow_raw_note_storage(builder, raw);
 }
 
 /* A value that is no node: its name no longer stands for those that it had. */
@@ -767,6 +846,9 @@ bool flow_read(struct flow_builder *builder)
     uint64_t last = 0;
     struct flow_left_out *left_out = &builder->graph->left_out;
 
+    if (!begin_tables(builder)) {
+        return false;
+    }
     left_out->lost_events = log_reader_header(builder->reader)->lost_count;
     while (log_reader_next(builder->reader, &item)) {
         if (item.kind == LOG_EVENT) {
@@ -793,5 +875,13 @@ bool flow_read(struct flow_builder *builder)
         return false;
     }
     flow_builder_forget(builder);
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        struct flow_raw *node = &builder->raws[i];
+
+        node->cluster = FLOW_NONE;
+        node->inside = FLOW_NONE;
+        node->closed_call = FLOW_NONE;
+        node->inside_values = 0;
+    }
     return true;
 }

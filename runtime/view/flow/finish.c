@@ -525,20 +525,21 @@ static struct slice writer_of(struct flow_builder *builder, const struct flow_ra
     struct buffer text = BUFFER_INIT;
     struct slice path, kept;
     const struct flow_raw *by;
+    uint32_t module;
     size_t start;
 
     if (writer == NUMBER_MAP_NONE) {
         return (struct slice){"", 0};
     }
     by = &builder->raws[writer];
-    path = builder->modules[by->module].module->table.path;
+    path = flow_module_of(builder, by, &module)->table.path;
     start = path.size;
     while (start > 0 && path.bytes[start - 1] != '/') {
         start--;
     }
     buffer_add(&text, slice_part(path, start, path.size));
     buffer_add_byte(&text, ':');
-    buffer_add_number(&text, by->line);
+    buffer_add_number(&text, flow_site_of(builder, by)->line);
     buffer_add(&text, SLICE(" by "));
     buffer_add(&text, builder->texts.texts[by->name]);
     builder->graph->arena.has_failed |= text.has_failed;
@@ -549,8 +550,10 @@ static struct slice writer_of(struct flow_builder *builder, const struct flow_ra
 
 static struct slice code_of(struct flow_builder *builder, const struct flow_raw *node)
 {
-    struct slice line = source_lines_get(builder->lines, node->module, node->line);
-    const struct log_module *module = builder->modules[node->module].module;
+    uint32_t number;
+    const struct log_module *module = flow_module_of(builder, node, &number);
+    struct slice line =
+        source_lines_get(builder->lines, number, flow_site_of(builder, node)->line);
 
     return flow_keep(
         builder, flow_statement(line, &module->table, node->site - module->first_site));
@@ -621,7 +624,8 @@ static void fill_node(struct flow_builder *builder,
     const struct flow_raw *marked = &builder->raws[cluster->marked];
     const struct flow_call *call = &builder->calls[first->call];
     const struct site_table *called = &builder->modules[call->module].module->table;
-    const struct site_table *table = &builder->modules[first->module].module->table;
+    uint32_t module;
+    const struct site_table *table = &flow_module_of(builder, first, &module)->table;
 
     *node = (struct flow_node){
         .flags = last->flags,
@@ -633,10 +637,10 @@ static void fill_node(struct flow_builder *builder,
         .remark = remark_of(builder, marked),
         .name = name_of(builder, first, last),
         .file = flow_keep(builder, table->path),
-        .line = first->line,
+        .line = flow_site_of(builder, first)->line,
         .code = code_of(builder, first),
         .function = flow_keep(builder, called->functions[call->function].name),
-        .guess = text_of(builder, last->guess),
+        .guess = text_of(builder, flow_argument_of(builder, last)->guess),
         .change = (enum change)last->change,
         .difference = last->difference,
         .changed_by = {"", 0},

@@ -595,6 +595,7 @@ static void forget_maps(struct flow_builder *builder)
     map_release(&builder->leaf_index);
     map_release(&builder->writings);
     map_release(&builder->storages);
+    map_release(&builder->memory_index);
     map_release(&builder->repeated);
     map_release(&builder->term_index);
     map_release(&builder->name_scopes);
@@ -617,6 +618,8 @@ void flow_builder_forget(struct flow_builder *builder)
     memory_free(builder->threads);
     memory_free(builder->carried);
     memory_free(builder->sources);
+    memory_free(builder->memories);
+    builder->memories = NULL;
     builder->terms = NULL;
     builder->uses = NULL;
     builder->scopes = NULL;
@@ -638,6 +641,7 @@ void flow_builder_release(struct flow_builder *builder)
     memory_free(builder->calls);
     memory_free(builder->units);
     memory_free(builder->raws);
+    memory_free(builder->arguments);
     memory_free(builder->edges);
     memory_free(builder->clusters);
     memory_free(builder->kept_texts);

@@ -43,12 +43,16 @@ static bool is_array(const struct flow_raw *node)
 }
 
 /* Whether the target shows that it has the source's very elements, or lies in its memory. */
-static bool is_evident(const struct flow_raw *source, const struct flow_raw *target)
+static bool is_evident(const struct flow_builder *builder,
+                       const struct flow_raw *source,
+                       const struct flow_raw *target)
 {
+    uint64_t storage = flow_storage_of(builder, source);
+
     if (!is_array(source) || !is_array(target)) {
         return false;
     }
-    return (source->storage != 0 && source->storage == target->storage) ||
+    return (storage != 0 && storage == flow_storage_of(builder, target)) ||
            (source->has_hash && target->has_hash && source->hash == target->hash &&
             source->dtype == target->dtype);
 }
@@ -101,8 +105,9 @@ static void add(struct walk *walk, const struct flow_source *source, struct way 
         const struct flow_raw *target = &builder->raws[walk->target];
 
         builder->visit.edges_left--;
-        walk->has_failed |= !flow_edge_add_read(builder, source, walk->target, is_form,
-                                                is_unsure && !is_evident(node, target));
+        walk->has_failed |=
+            !flow_edge_add_read(builder, source, walk->target, is_form,
+                                is_unsure && !is_evident(builder, node, target));
     }
 }
 
@@ -806,8 +811,7 @@ bool flow_made_argument(struct flow_builder *builder,
 {
     struct walk walk = begin(builder, site, raw);
     const struct flow_raw *node = &builder->raws[raw];
-    const struct log_module *module = builder->modules[node->module].module;
-    const struct site *entry = &module->table.sites[node->site - module->first_site];
+    const struct site *entry = flow_site_of(builder, node);
     uint32_t write = write_of(entry, builder->texts.texts[node->name]);
     struct slice path = builder->texts.texts[node->path];
     uint32_t place = write;

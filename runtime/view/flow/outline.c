@@ -444,7 +444,7 @@ static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
         }
         if (from->named == FLOW_NONE && edge->kind == FLOW_EDGE_SAME &&
             edge->source == from->raw &&
-            target->line == builder->calls[from->call].line &&
+            flow_site_of(builder, target)->line == builder->calls[from->call].line &&
             target->call == parent_of(builder, from->call)) {
             from->named = edge->target;
         } else if (from->named != edge->target) {

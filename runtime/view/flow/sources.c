@@ -191,12 +191,17 @@ bool flow_source_add(struct flow_builder *builder, const struct flow_source *sou
     return true;
 }
 
-bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write)
+bool flow_is_covered(const struct flow_builder *builder,
+                     const struct flow_raw *value,
+                     const struct flow_raw *write)
 {
+    const struct flow_memory *part = flow_memory_of(builder, value);
+    const struct flow_memory *all = flow_memory_of(builder, write);
+
     return (value->address != 0 && value->address == write->address) ||
-           (write->extent > 0 && value->extent > 0 && write->data <= value->data &&
-            write->extent >= value->extent &&
-            value->data - write->data <= write->extent - value->extent);
+           (all->extent > 0 && part->extent > 0 && all->data <= part->data &&
+            all->extent >= part->extent &&
+            part->data - all->data <= all->extent - part->extent);
 }
 
 /* The value, unless it was written over under another name; and what was written into its memory
@@ -204,7 +209,7 @@ bool flow_is_covered(const struct flow_raw *value, const struct flow_raw *write)
 static bool add_value(struct flow_builder *builder, struct flow_source source)
 {
     uint32_t raw = source.raw;
-    uint64_t storage = builder->raws[raw].storage;
+    uint64_t storage = flow_storage_of(builder, &builder->raws[raw]);
     uint32_t writing =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
@@ -216,7 +221,7 @@ static bool add_value(struct flow_builder *builder, struct flow_source source)
         if (!write->is_hidden && !flow_source_add(builder, &source)) {
             return false;
         }
-        if (!write->is_hidden && flow_is_covered(&builder->raws[raw], write)) {
+        if (!write->is_hidden && flow_is_covered(builder, &builder->raws[raw], write)) {
             return true;
         }
         writing = write->written;

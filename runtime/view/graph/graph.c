@@ -165,7 +165,29 @@ static void fill_calls(struct graph *graph, const struct flow_builder *builder)
     graph->call_count = builder->call_count;
 }
 
-/* The texts are the graph's from now on. */
+static bool allocate_nodes(struct graph *graph, struct flow_builder *builder)
+{
+    graph->nodes = memory_allocate((size_t)graph->node_count + 1, sizeof *graph->nodes);
+    if (graph->nodes == NULL) {
+        return false;
+    }
+    graph->nodes[graph->node_count] = (struct graph_node){.event = UINT64_MAX};
+    graph->texts = builder->texts;
+    builder->texts = (struct text_table){.texts = NULL};
+    return true;
+}
+
+static bool allocate_rest(struct graph *graph, const struct flow_builder *builder)
+{
+    graph->edges =
+        memory_allocate((size_t)builder->edge_count + 1, sizeof *graph->edges);
+    graph->calls =
+        memory_allocate((size_t)builder->call_count + 1, sizeof *graph->calls);
+    return graph->edges != NULL && graph->calls != NULL;
+}
+
+/* The texts are the graph's from now on. What is no longer needed is freed on the way, so that the
+ * two are never there as a whole. */
 static bool fill(struct graph *graph, struct flow_builder *builder)
 {
     uint32_t *places =
@@ -174,23 +196,18 @@ static bool fill(struct graph *graph, struct flow_builder *builder)
 
     if (places != NULL && builder->texts.count <= LIMIT_OF_NAMES) {
         graph->node_count = find_places(builder, places);
-        graph->edge_count = builder->edge_count;
-        graph->nodes =
-            memory_allocate((size_t)graph->node_count + 1, sizeof *graph->nodes);
-        graph->edges =
-            memory_allocate((size_t)graph->edge_count + 1, sizeof *graph->edges);
-        graph->calls =
-            memory_allocate((size_t)builder->call_count + 1, sizeof *graph->calls);
-        is_done = graph->nodes != NULL && graph->edges != NULL && graph->calls != NULL;
+        is_done = allocate_nodes(graph, builder);
     }
     if (is_done) {
-        graph->nodes[graph->node_count] = (struct graph_node){.event = UINT64_MAX};
         fill_nodes(graph, builder, places);
+        memory_free(builder->raws);
+        builder->raws = NULL;
+        is_done = allocate_rest(graph, builder);
+    }
+    if (is_done) {
         fill_edges(graph, builder, places);
         order_edges(graph);
         fill_calls(graph, builder);
-        graph->texts = builder->texts;
-        builder->texts = (struct text_table){.texts = NULL};
     }
     memory_free(places);
     return is_done;
