@@ -43,20 +43,41 @@ static uint32_t find(const struct text_table *table, struct slice text, uint64_t
     return NUMBER_MAP_NONE;
 }
 
+/* Where the number of a text at that address is kept; what stands there may be another text's. */
+static size_t recent_place(struct slice text)
+{
+    uintptr_t address = (uintptr_t)text.bytes;
+
+    return (address ^ address >> 8 ^ text.size) % TEXT_TABLE_RECENT;
+}
+
 uint32_t text_table_find(const struct text_table *table, struct slice text)
 {
+    uint32_t recent = table->recent[recent_place(text)];
+
+    if (slice_equal(table->texts[recent], text)) {
+        return recent;
+    }
     return text.size == 0 ? 0 : find(table, text, hash_64(text));
 }
 
 bool text_table_add(struct text_table *table, struct slice text, uint32_t *number)
 {
-    uint64_t hash = hash_64(text);
-    uint32_t known = text.size == 0 ? 0 : find(table, text, hash);
+    uint32_t *recent = &table->recent[recent_place(text)];
+    uint64_t hash;
+    uint32_t known;
     void *texts = table->texts;
     struct slice copy;
 
+    assert(*recent < table->count);
+    if (slice_equal(table->texts[*recent], text)) {
+        *number = *recent;
+        return true;
+    }
+    hash = hash_64(text);
+    known = text.size == 0 ? 0 : find(table, text, hash);
     if (known != NUMBER_MAP_NONE) {
-        *number = known;
+        *number = *recent = known;
         return true;
     }
     if (!memory_grow(&texts, &table->capacity, (size_t)table->count + 1,
@@ -70,6 +91,6 @@ bool text_table_add(struct text_table *table, struct slice text, uint32_t *numbe
     }
     assert(table->count < table->capacity);
     table->texts[table->count] = copy;
-    *number = table->count++;
+    *number = *recent = table->count++;
     return true;
 }

@@ -10,12 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TEXT_TABLE_RECENT 256
+
 struct text_table {
     struct slice *texts; /* owned, by their numbers; number 0 is the empty text */
     size_t capacity;
     uint32_t count;
     struct arena arena;        /* the bytes */
     struct number_map numbers; /* by the texts' hashes */
+    /* By the addresses of texts that were added: mostly the same ones come again. */
+    uint32_t recent[TEXT_TABLE_RECENT];
 };
 
 /* false: out of memory; nothing is to be released then. */

@@ -15,9 +15,14 @@ static bool is_before(const void *raws, size_t place, uint64_t event)
 /* The raw node of that event, or the one that tells the same; FLOW_NONE. */
 static uint32_t raw_of_event(const struct flow_builder *builder, uint64_t event)
 {
-    size_t place = sorted_place(builder->raws, builder->raw_count, is_before, event);
+    uint32_t count = builder->raw_count;
+    uint64_t last = count == 0 ? 0 : builder->raws[count - 1].event;
+    uint64_t back = last > event ? last - event : 0; /* so many nodes back at most */
+    size_t first = back + 1 < count ? count - 1 - (size_t)back : 0;
+    size_t place =
+        first + sorted_place(builder->raws + first, count - first, is_before, event);
 
-    if (place < builder->raw_count && builder->raws[place].event == event) {
+    if (place < count && builder->raws[place].event == event) {
         return (uint32_t)place;
     }
     return number_map_get(&builder->repeated, event);

@@ -839,6 +839,20 @@ bool flow_report_progress(struct flow_builder *builder, uint64_t events)
     return false;
 }
 
+/* Nodes are in no content from now on, and in no cluster yet. */
+static void end_reading(struct flow_builder *builder)
+{
+    flow_builder_forget(builder);
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        struct flow_raw *node = &builder->raws[i];
+
+        node->cluster = FLOW_NONE;
+        node->inside = FLOW_NONE;
+        node->closed_call = FLOW_NONE;
+        node->inside_values = 0;
+    }
+}
+
 bool flow_read(struct flow_builder *builder)
 {
     struct log_item item;
@@ -874,14 +888,6 @@ bool flow_read(struct flow_builder *builder)
     if (!flow_edges_of_last_calls(builder)) {
         return false;
     }
-    flow_builder_forget(builder);
-    for (uint32_t i = 0; i < builder->raw_count; i++) {
-        struct flow_raw *node = &builder->raws[i];
-
-        node->cluster = FLOW_NONE;
-        node->inside = FLOW_NONE;
-        node->closed_call = FLOW_NONE;
-        node->inside_values = 0;
-    }
+    end_reading(builder);
     return true;
 }
