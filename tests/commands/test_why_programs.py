@@ -621,3 +621,26 @@ def test_first_line(tmp_path, program, words, wanted, unwanted):
         run.stdout + run.stderr
     )
     assert unwanted is None or unwanted not in first
+
+
+ALTERNATIVES = """\
+from operator import add
+
+import torch
+
+def main():
+    x = torch.tensor([0.0, 1.0, 2.0])
+    a = x / x
+    b = (x - 1) / (x - 1)
+    c = add(a, b)
+    d = torch.add(a, b)
+
+main()
+"""
+
+
+def test_one_of_two_values_may_be_the_one(tmp_path):
+    """Of what code that is not recorded was given, either may have made the NaN; torch.add uses both."""
+    trace = record(tmp_path, ALTERNATIVES)
+    assert "\nor, and on the way:\n" in hostile.run("why", trace, "c").stdout
+    assert "\nand on the way:\n" in hostile.run("why", trace, "d").stdout

@@ -647,7 +647,8 @@ static bool is_figure_before(const void *figures, size_t place, uint64_t node)
     return ((const struct why_figures *)figures)[place].node < node;
 }
 
-const struct why_figures *why_figures_of(const struct why *why, uint32_t node)
+/* Those of a node; NULL: it was not marked, or has none. */
+static const struct why_figures *figures_of(const struct why *why, uint32_t node)
 {
     size_t place =
         sorted_place(why->figures, why->figures_count, is_figure_before, node);
@@ -655,6 +656,27 @@ const struct why_figures *why_figures_of(const struct why *why, uint32_t node)
     return place < why->figures_count && why->figures[place].node == node
                ? &why->figures[place]
                : NULL;
+}
+
+bool why_has_more(const struct why *why, uint32_t node)
+{
+    const struct why_figures *target = figures_of(why, node);
+    uint32_t end = target == NULL ? 0 : why_end_edge(why, node);
+    bool has_equal = false;
+
+    for (uint32_t i = why_first_edge(why, node); i < end; i++) {
+        const struct graph_edge *edge = &why->graph.edges[i];
+        const struct why_figures *source =
+            edge->kind == GRAPH_SHAPE ? NULL : figures_of(why, edge->source);
+
+        if (source != NULL && source->count == target->count) {
+            has_equal = true;
+            if (source->infinity_count >= target->infinity_count) {
+                return false;
+            }
+        }
+    }
+    return has_equal && target->infinity_count > 0;
 }
 
 /* ---- in words ---- */

@@ -217,10 +217,11 @@ static void add_others(const struct why *why, struct buffer *text)
     if (why->producer_total < 2) {
         return;
     }
-    buffer_add(text, why_is_undecided(why) ? SLICE("\n"
-                                                   "or, and on the way:\n")
-                                           : SLICE("\n"
-                                                   "and on the way:\n"));
+    buffer_add(text, why_is_undecided(why) || why->has_alternatives
+                         ? SLICE("\n"
+                                 "or, and on the way:\n")
+                         : SLICE("\n"
+                                 "and on the way:\n"));
     for (uint32_t i = 0; i < why->producer_count; i++) {
         if (i == why->main) {
             continue;

@@ -596,16 +596,19 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
 {
     unsigned wanted = next_wanted(&why->facts[node]);
     bool is_explained = has_certain(why, node, wanted);
+    uint32_t unsure_count = 0;
 
     for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
         const struct graph_edge *edge = &why->graph.edges[i];
         uint32_t source = edge->source;
         struct why_fact *fact = &why->facts[source];
-        unsigned passes = fact->passes | brings(why, edge, wanted);
+        unsigned brought = brings(why, edge, wanted);
+        unsigned passes = fact->passes | brought;
 
         if (is_explained && edge->is_unsure) {
             continue;
         }
+        unsure_count += edge->is_unsure && brought != 0;
         if (passes != fact->passes) {
             fact->passes = (uint8_t)passes;
             if (!put(queue, source, 0)) {
@@ -613,29 +616,8 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
             }
         }
     }
+    why->has_alternatives |= unsure_count > 1;
     return true;
-}
-
-/* Whether more elements are infinite than in any array as large that it was made from. */
-static bool has_more(const struct why *why, uint32_t node)
-{
-    const struct why_figures *target = why_figures_of(why, node);
-    uint32_t end = target == NULL ? 0 : why_end_edge(why, node);
-    bool has_equal = false;
-
-    for (uint32_t i = why_first_edge(why, node); i < end; i++) {
-        const struct graph_edge *edge = &why->graph.edges[i];
-        const struct why_figures *source =
-            edge->kind == GRAPH_SHAPE ? NULL : why_figures_of(why, edge->source);
-
-        if (source != NULL && source->count == target->count) {
-            has_equal = true;
-            if (source->infinity_count >= target->infinity_count) {
-                return false;
-            }
-        }
-    }
-    return has_equal && target->infinity_count > 0;
 }
 
 /* Whether lines that write infinities by name into the node may matter: it passes some on. */
@@ -644,7 +626,7 @@ static bool may_have_more(const struct why_fact *fact)
     return both(fact->passes, fact->made) == 0 && (fact->passes & WHY_INF) != 0;
 }
 
-/* Marks what has_more compares, and reads it. */
+/* Marks what why_has_more compares, and reads it. */
 static bool count_infinities(struct why *why, struct error *error)
 {
     bool is_wanted = false;
@@ -683,7 +665,7 @@ static void collect_producers(struct why *why)
         if (made != 0) {
             why_judge(why, i, fact->made, &producer);
             keep_producer(why, &producer);
-        } else if (may_have_more(fact) && has_more(why, i)) {
+        } else if (may_have_more(fact) && why_has_more(why, i)) {
             why_judge(why, i, fact->holds & WHY_INF, &producer);
             producer.is_more = true;
             if (producer.is_soft) {

@@ -222,9 +222,11 @@ struct why {
     struct slice chain; /* what followed from the answer, a line each; in the arena */
     uint32_t undecided_count; /* lines of it of which one did it: the first producers */
     struct why_gradient bad;  /* its first gradient that is not finite */
-    uint64_t first_event;     /* the number of the first that the trace has */
-    uint32_t target;          /* FLOW_NONE: there is none: everything is finite */
-    uint64_t match_count;     /* events that fit what was asked for */
+    bool
+        has_alternatives; /* several values may be what a NaN was made from: one of them is */
+    uint64_t first_event; /* the number of the first that the trace has */
+    uint32_t target;      /* FLOW_NONE: there is none: everything is finite */
+    uint64_t match_count; /* events that fit what was asked for */
     bool is_soft; /* no event was asked for, and there are meant infinities alone */
     struct why_producer producers[WHY_PRODUCERS_MAX];
     uint32_t producer_count;
@@ -318,8 +320,9 @@ static inline uint32_t why_end_edge(const struct why *why, uint32_t node)
 struct slice why_writer(struct why *why, uint32_t node);
 /* Sets the figures of the nodes that are marked as counted. */
 bool why_read_figures(struct why *why, struct error *error);
-/* Those of a node; NULL: it was not marked, or has none. */
-const struct why_figures *why_figures_of(const struct why *why, uint32_t node);
+/* Whether more elements of the node are infinite than of any array as large that it was made from:
+ * of nodes whose figures were read. */
+bool why_has_more(const struct why *why, uint32_t node);
 /* Reads the stream again, beside the graph. */
 bool why_read_facts(struct why *why, struct error *error);
 /* Values and calls in words, of what is told. */
