@@ -838,10 +838,10 @@ def test_allocations_fail(nested, words, and_all_after):
 
 
 def test_a_limit_of_memory(nested):
-    run = why(nested, "--memory", "5k")
+    run = why(nested, "--memory", "2k")
     assert (run.returncode, run.stdout) == (3, "")
     assert re.search(
-        r"\d+ values: to explain one needs about \S+ GB of memory, above the limit of 5e-06 GB\. "
+        r"\d+ values: to explain one needs about \S+ GB of memory, above the limit of 2e-06 GB\. "
         r"Allow it with --memory 1G, or record less",
         run.stderr,
     )

@@ -426,7 +426,7 @@ static void announce(void *context, uint64_t values, uint64_t bytes)
         line, sizeof line,
         "remark: %llu values: this needs about %.1f GB of memory, and about %llu s",
         (unsigned long long)values, (double)bytes / 1e9,
-        (unsigned long long)(values / 300000));
+        (unsigned long long)(values / 700000));
     print_message(NAME, line);
 }
 

@@ -916,7 +916,7 @@ static bool build(struct why *why, struct error *error)
 
 /* Each value of a trace is in the graph: so many bytes, with its edges and what `why` adds. Measured;
  * values with many edges need more. */
-#define BYTES_OF_VALUE 300
+#define BYTES_OF_VALUE 180
 /* Where so much is needed, it is announced. */
 #define ANNOUNCED_BYTES ((uint64_t)1 << 30)
 
