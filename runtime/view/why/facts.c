@@ -249,6 +249,7 @@ static bool read_event(struct why *why, uint64_t event, struct log_item *item)
         why->lookup = log_reader_new(why->path, &ignored);
     }
     if (why->lookup == NULL) {
+        why->arena.has_failed = true;
         return false;
     }
     log_reader_go_to_event(why->lookup, event);
@@ -328,38 +329,57 @@ set_other(struct why *why, struct why_value *value, const struct log_event_view 
     }
 }
 
+/* The module that the site of the trace is in. */
+static uint32_t module_of_site(const struct why *why, uint32_t site)
+{
+    uint32_t count = log_reader_module_count(why->reader);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct log_module *module = log_reader_module(why->reader, i);
+
+        if (site >= module->first_site &&
+            site - module->first_site < module->table.site_count) {
+            return i;
+        }
+    }
+    assert(false);
+    return 0;
+}
+
 /* What the graph has of the node, and the sources of its module. */
-static void set_place(struct why *why,
-                      struct why_value *value,
-                      const struct graph_node *node,
-                      const struct log_event_view *event)
+static void
+set_place(struct why *why, struct why_value *value, const struct graph_node *node)
 {
     const struct graph_call *call = &why->graph.calls[node->call];
     const struct site_table *called =
         &log_reader_module(why->reader, call->module)->table;
-    const struct site_table *table;
+    const struct log_module *module;
 
-    value->module = event->module_number;
-    table = &log_reader_module(why->reader, value->module)->table;
-    value->site = event->site_number - event->module->first_site;
-    assert(value->site < table->site_count);
+    value->module = module_of_site(why, node->site);
+    module = log_reader_module(why->reader, value->module);
+    value->site = node->site - module->first_site;
+    assert(value->site < module->table.site_count);
     assert(call->function < called->function_count);
-    value->file = table->path;
-    value->line = event->site->line;
+    value->file = module->table.path;
+    value->line = module->table.sites[value->site].line;
+    value->call = call->number;
     value->function = called->functions[call->function].name;
     value->code = keep_text(
         why, flow_statement(source_lines_get(&why->sources, value->module, value->line),
-                            table, value->site));
-    if (event->site->kind == SITE_ENTER && call->parent != GRAPH_NONE) {
+                            &module->table, value->site));
+    if (module->table.sites[value->site].kind == SITE_ENTER &&
+        call->parent != GRAPH_NONE) {
         value->from_module = why->graph.calls[call->parent].module;
         value->from_line = call->line;
     }
 }
 
+/* In a damaged trace the event may not be found by its number: then its figures are not known. */
 static void set_value(struct why *why, struct why_value *value, uint32_t index)
 {
     const struct graph_node *node = &why->graph.nodes[index];
     struct log_item item;
+    bool is_found = read_event(why, node->event, &item);
 
     *value = (struct why_value){
         .event = node->event,
@@ -368,13 +388,13 @@ static void set_value(struct why *why, struct why_value *value, uint32_t index)
         .kind = (enum value_kind)node->kind,
         .alias_site = UINT32_MAX,
     };
-    if (!read_event(why, node->event, &item) || item.event.kind != value->kind) {
-        why->arena.has_failed = true;
+    set_place(why, value, node);
+    if (!is_found || item.event.kind != value->kind) {
+        /* Else the event is there, and memory has run out. */
+        why->arena.has_failed |= log_reader_damage_count(why->reader) == 0;
         return;
     }
     value->visit = item.event.visit;
-    value->call = item.event.call;
-    set_place(why, value, node, &item.event);
     if (value->kind == VALUE_TENSOR) {
         set_array(why, value, &item.event);
     } else {
@@ -581,14 +601,12 @@ bool why_read_facts(struct why *why, struct error *error)
     if (why->facts == NULL) {
         return why_out_of_memory(error);
     }
-    open_calls_init(&walk.calls);
     number_map_init(&walk.step_sites);
     log_reader_rewind(why->reader);
     while (!walk.has_failed && log_reader_next(why->reader, &item)) {
-        struct open_call *call = follow(&walk, &item);
         uint32_t node;
 
-        if (call == NULL) {
+        if (item.kind != LOG_EVENT) {
             continue;
         }
         node = node_of(&walk, item.event.number);
@@ -600,7 +618,6 @@ bool why_read_facts(struct why *why, struct error *error)
         walk.has_failed |= !why_note_object(why, &item.event);
     }
     number_map_release(&walk.step_sites);
-    open_calls_release(&walk.calls);
     return !walk.has_failed || why_out_of_memory(error);
 }
 

@@ -304,7 +304,7 @@ struct slice why_statement_of(struct why *why, uint32_t node);
 unsigned why_holds(const struct statistics *statistics);
 /* Counts events, in memory that does not grow. */
 void why_count(struct why *why);
-/* What the trace has of the node's event. Never NULL: where it cannot be read all is empty, and the
+/* What the trace has of the node's event. Never NULL: where memory runs out all is empty, and the
  * arena has failed. */
 const struct why_value *why_value(const struct why *why, uint32_t node);
 /* Its first edge, and the one behind its last, in the graph's edges. */
