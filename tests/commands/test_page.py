@@ -193,6 +193,32 @@ def test_two_traces_are_the_page_of_diff(trace, tmp_path):
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory):
+    """The name that the traces of three ranks were given; the second one has the NaN."""
+    folder = tmp_path_factory.mktemp("ranks")
+    for rank, start in enumerate((3, 1, 2)):
+        source = PROGRAM.replace("np.ones(4)", f"np.full(4, {start}.0)").replace("x - 1", "x")
+        source = source.replace("range(3)", "range(1, 3)" if rank != 1 else "range(3)")
+        record(folder / str(rank), source).rename(folder / f"job.rank{rank}.mtrace")
+    return folder / "job.mtrace"
+
+
+def test_ranks_are_parts_of_one_page(ranks, tmp_path):
+    page = Page(write(ranks, tmp_path))
+    assert [part["state"] for part in page.parts] == ["fine", "bad", "fine"]
+    assert [part["traces"][0][-12:] for part in page.parts] == [f"rank{i}.mtrace" for i in range(3)]
+    assert page.shown("title") == [page.parts[1]["title"]]
+    lines = write(ranks, tmp_path, name="out.json").read_text().splitlines()
+    assert [json.loads(line)["title"] for line in lines] == [p["title"] for p in page.parts]
+    assert write(ranks, tmp_path, "--max-size", "300k").stat().st_size <= 300_000
+
+
+def test_an_empty_folder(tmp_path):
+    run = viewer.run("page", tmp_path, "-o", tmp_path / "out.html")
+    assert run.returncode == 3 and "no traces" in run.stderr and not list(tmp_path.iterdir())
+
+
 def test_a_cut_trace(trace, tmp_path):
     cut = tmp_path / "cut.mtrace"
     cut.write_bytes(trace.read_bytes()[:-200])
@@ -270,6 +296,28 @@ def test_print_is_light(window, trace, tmp_path):
     assert window.do(theme) == "light"
     window.do("dispatchEvent(new Event('afterprint'))")
     assert window.do(theme) == before
+
+
+def test_the_rank_is_chosen(window, ranks, tmp_path):
+    path = write(ranks, tmp_path)
+    window.errors.clear()
+    window.open(path)
+    title = "document.querySelector('.part:not([hidden]) h1').textContent"
+    pressed = "document.querySelector('#ranks [aria-pressed=true]').textContent"
+    # At first the one that made the NaN.
+    assert "NaN or Inf" not in window.do(title) and "made here" in window.do(title)
+    assert window.do(pressed).startswith("rank1")
+    # The same value of another rank, and a link to it.
+    window.press("n")
+    line = window.do("location.hash").split(":")[1]
+    window.press(".")
+    assert window.do(pressed).startswith("rank2") and "ok:" in window.do(title)
+    assert window.do("location.hash").endswith("@2")
+    assert window.do("document.querySelector('.ln.at').dataset.line") == line
+    window.open(path, fragment="#program.py:5:0:0:y@0")
+    assert window.do(pressed).startswith("rank0")
+    assert "program.py:5" in window.do("document.getElementById('details').textContent")
+    assert window.errors == []
 
 
 def test_a_link_chooses_a_visit(window, trace, tmp_path):

@@ -39,8 +39,9 @@ class Page:
         reader.close()
         assert reader.open == []
         self.elements = reader.elements
-        [data] = [e for e in self.elements if e[1].get("id") == "data"]
-        self.data = json.loads(data[2])
+        parts = [e for e in self.elements if e[1].get("class") == "data"]
+        self.parts = [json.loads(part[2]) for part in parts]
+        self.data = self.parts[0]
 
     def find(self, tag):
         return [e for e in self.elements if e[0] == tag]

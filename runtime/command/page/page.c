@@ -9,6 +9,7 @@
 #include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/view/page/page.h"
+#include "runtime/view/walk/trace_list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,8 @@
 struct page_options {
     const char *traces[2]; /* borrowed from the command line, as the others here */
     size_t trace_count;
+    struct arena arena;      /* owned: the paths of `ranks` */
+    struct trace_list ranks; /* owned: what one trace's word stands for */
     const char *output;
     uint64_t max_size;
     bool has_max_size;
@@ -39,7 +42,9 @@ const struct help page_help = {
     "Writes one HTML page that needs no network and no other file: the verdict and\n"
     "its cause, a picture, the recorded sources with what each line saw, and the\n"
     "modules.\n"
-    "With two traces: where they differ, as `monitorch diff` finds it.\n",
+    "With two traces: where they differ, as `monitorch diff` finds it. A folder of\n"
+    "traces, or the name that ranks' traces were given, is a page with a choice of\n"
+    "the rank.\n",
     .common = "output",
     .rules = rules,
     .rule_count = OPTION_COUNT,
@@ -47,6 +52,7 @@ const struct help page_help = {
     "Examples:\n"
     "  monitorch page run.mtrace -o run.html\n"
     "  monitorch page good.mtrace bad.mtrace -o diff.html\n"
+    "  monitorch page job.mtrace -o job.html          of job.rank0.mtrace, ...\n"
     "  monitorch page run.mtrace -o run.html --max-size 50M\n"
     "\n"
     "Exit codes: 0 written; 1 two traces differ; 2 wrong usage; 3 a trace could not\n"
@@ -146,7 +152,9 @@ static enum exit_code write_one(const struct page_options *options)
 {
     struct progress progress;
     const struct page_trace_options page = {
-        .path = options->traces[0],
+        .path = options->ranks.paths[0],
+        .others = options->ranks.paths + 1,
+        .other_count = options->ranks.count - 1,
         .ask = {.event = SLICE(""),
                 .progress = report_progress,
                 .progress_context = &progress},
@@ -198,9 +206,23 @@ enum exit_code page_run(int word_count, char **words)
 {
     struct error error = ERROR_INIT;
     struct page_options options;
+    enum exit_code code;
 
     if (!page_options_read(&options, word_count, words, &error)) {
         return refuse(NAME, &error);
     }
-    return options.trace_count == 2 ? write_two(&options) : write_one(&options);
+    if (options.trace_count == 2) {
+        return write_two(&options);
+    }
+    arena_init(&options.arena);
+    trace_list_init(&options.ranks, &options.arena);
+    if (trace_list_add(&options.ranks, options.traces[0], &error)) {
+        code = write_one(&options);
+    } else {
+        print_message("", error.text);
+        code = EXIT_CODE_INPUT_FAILED;
+    }
+    trace_list_release(&options.ranks);
+    arena_release(&options.arena);
+    return code;
 }

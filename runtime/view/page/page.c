@@ -36,7 +36,8 @@ static const char bar[] =
     "<button id=\"theme\" type=\"button\" title=\"t\">Dark</button>"
     "<button id=\"keys\" type=\"button\" title=\"?\">Keys</button>"
     "<ul id=\"results\" aria-label=\"results\"></ul></header>\n"
-    "<main>\n";
+    "<main>\n"
+    "<nav id=\"ranks\" aria-label=\"traces\" hidden=\"\"></nav>\n";
 
 static const char body_end[] =
     "<div id=\"columns\">\n"
@@ -52,7 +53,8 @@ static const char body_end[] =
     "<div id=\"help\" role=\"dialog\" aria-label=\"keys\" hidden=\"\">"
     "<kbd>/</kbd> search<br/><kbd>n</kbd> <kbd>p</kbd> next, previous NaN or difference"
     "<br/><kbd>]</kbd> <kbd>[</kbd> next, previous call<br/><kbd>}</kbd> <kbd>{</kbd> "
-    "next, previous turn<br/><kbd>t</kbd> dark, light<br/><kbd>?</kbd> these "
+    "next, previous turn<br/><kbd>.</kbd> <kbd>,</kbd> next, previous "
+    "rank<br/><kbd>t</kbd> dark, light<br/><kbd>?</kbd> these "
     "keys</div>\n"
     "<noscript><p>The source with its values needs JavaScript; the verdict and the "
     "picture do not.</p></noscript>\n"
@@ -91,11 +93,11 @@ static void asset_add(struct buffer *bytes, const char *const *lines, size_t cou
     }
 }
 
-static void head_add(const struct page *page, struct buffer *bytes)
+void page_begin(struct slice title, struct buffer *bytes)
 {
     buffer_add(bytes, slice_of(head));
     buffer_add(bytes, SLICE("<title>"));
-    text_add(bytes, page->title);
+    text_add(bytes, title);
     buffer_add(bytes, SLICE("</title>\n<style>\n"));
     asset_add(bytes, style, sizeof style / sizeof *style);
     buffer_add(bytes, SLICE("</style>\n</head>\n<body>\n"));
@@ -118,14 +120,14 @@ static void verdict_add(const struct page *page, struct buffer *bytes)
         [PAGE_FINE] = "fine", [PAGE_BAD] = "bad", [PAGE_PLAIN] = "plain"};
     struct slice first;
 
-    buffer_add(bytes, SLICE("<section id=\"verdict\" aria-label=\"verdict\" class=\""));
+    buffer_add(bytes, SLICE("<section aria-label=\"verdict\" class=\"verdict "));
     buffer_add(bytes, slice_of(classes[page->state]));
     buffer_add(bytes, SLICE("\"><h1>"));
     text_add(bytes, page->title);
     buffer_add(bytes, SLICE("</h1>\n"));
     first = slice_part(page->text, 0, slice_find(page->text, SLICE("\n\n"), 0));
     block_add(bytes, first);
-    buffer_add(bytes, SLICE("<div id=\"lists\"></div>\n"));
+    buffer_add(bytes, SLICE("<div class=\"lists\"></div>\n"));
     if (page->text.size > first.size + 2) {
         buffer_add(bytes, SLICE("<details><summary>More</summary>"));
         block_add(bytes, slice_part(page->text, first.size + 2, page->text.size));
@@ -193,7 +195,7 @@ static void data_add(struct buffer *bytes, struct slice json)
 {
     size_t start = 0;
 
-    buffer_add(bytes, SLICE("<script type=\"application/json\" id=\"data\">"));
+    buffer_add(bytes, SLICE("<script type=\"application/json\" class=\"data\">"));
     for (size_t i = 0; i < json.size;) {
         unsigned code;
         size_t size = find_unseen(json, i, &code);
@@ -211,13 +213,11 @@ static void data_add(struct buffer *bytes, struct slice json)
 }
 
 static bool add_data(const struct page *page,
-                     size_t start,
+                     uint64_t used,
                      struct buffer *bytes,
                      struct page_result *result,
                      struct error *error)
 {
-    /* What is added behind the data, and `<` in it. */
-    uint64_t used = bytes->size - start + 65536;
     uint64_t room = page->max_size == 0     ? 0
                     : page->max_size > used ? page->max_size - used
                                             : 1;
@@ -231,6 +231,41 @@ static bool add_data(const struct page *page,
     return is_done;
 }
 
+/* What is beside the parts, and `<` in the data. */
+#define FRAME_SIZE 131072
+
+bool page_part_add(const struct page *page,
+                   size_t place,
+                   struct buffer *bytes,
+                   struct page_result *result,
+                   struct error *error)
+{
+    const char *path = page->paths[page->paths[1] != NULL];
+    size_t start = bytes->size;
+
+    buffer_add(bytes, SLICE("<div class=\"part\" data-name=\""));
+    text_add(bytes, slice_last_part(slice_of(path), '/'));
+    buffer_add(bytes, page->is_cause ? SLICE("\" data-cause=\"") : SLICE(""));
+    buffer_add(bytes, place > 0 ? SLICE("\" hidden=\"\">\n") : SLICE("\">\n"));
+    verdict_add(page, bytes);
+    pictures_add(page, bytes);
+    if (!add_data(page, bytes->size - start + FRAME_SIZE, bytes, result, error)) {
+        bytes->size = start;
+        return false;
+    }
+    buffer_add(bytes, SLICE("</div>\n"));
+    return true;
+}
+
+bool page_end(struct buffer *bytes, struct error *error)
+{
+    buffer_add(bytes, slice_of(body_end));
+    buffer_add(bytes, SLICE("<script nonce=\"monitorch\">\n"));
+    asset_add(bytes, script, sizeof script / sizeof *script);
+    buffer_add(bytes, SLICE("</script>\n</body>\n</html>\n"));
+    return !bytes->has_failed || error_set_memory(error);
+}
+
 bool page_add(const struct page *page,
               struct buffer *bytes,
               struct page_result *result,
@@ -238,16 +273,10 @@ bool page_add(const struct page *page,
 {
     size_t start = bytes->size;
 
-    head_add(page, bytes);
-    verdict_add(page, bytes);
-    pictures_add(page, bytes);
-    buffer_add(bytes, slice_of(body_end));
-    if (!add_data(page, start, bytes, result, error)) {
+    page_begin(page->title, bytes);
+    if (!page_part_add(page, 0, bytes, result, error)) {
         bytes->size = start;
         return false;
     }
-    buffer_add(bytes, SLICE("<script nonce=\"monitorch\">\n"));
-    asset_add(bytes, script, sizeof script / sizeof *script);
-    buffer_add(bytes, SLICE("</script>\n</body>\n</html>\n"));
-    return !bytes->has_failed || error_set_memory(error);
+    return page_end(bytes, error);
 }

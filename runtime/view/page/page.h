@@ -68,6 +68,7 @@ struct page {
     struct source_lines *sources;
     const struct graph *graph; /* may be NULL: no edges */
     enum page_state state;
+    bool is_cause;                 /* a line of this trace made what is wrong */
     struct slice title;            /* the verdict in one line */
     struct slice text;             /* the lines under it */
     const struct page_list *lists; /* borrowed */
@@ -93,7 +94,18 @@ bool page_json_add(const struct page *page,
                    struct page_result *result,
                    struct error *error);
 
-/* Appends the whole file. */
+/* The whole file, of one page or of several that are shown one at a time, such as those of ranks:
+ * page_begin, page_part_add for each, page_end. page_end fails if memory ran out at any of them. */
+void page_begin(struct slice title, struct buffer *bytes);
+/* `place` counts from 0. Fails as page_json_add does. */
+bool page_part_add(const struct page *page,
+                   size_t place,
+                   struct buffer *bytes,
+                   struct page_result *result,
+                   struct error *error);
+bool page_end(struct buffer *bytes, struct error *error);
+
+/* Appends the file of one page. */
 bool page_add(const struct page *page,
               struct buffer *bytes,
               struct page_result *result,

@@ -40,9 +40,19 @@ const switchTheme = () => setTheme(root.dataset.theme === "dark" ? "light" : "da
 byId("theme").addEventListener("click", switchTheme);
 setTheme(firstTheme(), false);
 
+/* ---- printing, and the theme of paper ---- */
+
+let screenTheme = "";
+addEventListener("beforeprint", () => { screenTheme = root.dataset.theme; setTheme("light", false); });
+addEventListener("afterprint", () => { if (screenTheme) setTheme(screenTheme, false); });
+
+/* ---- one trace of the file, until `signal` ends what listens ---- */
+
+function view(part, signal) {
+
 /* ---- the data, with indices ---- */
 
-const data = JSON.parse(byId("data").textContent);
+const data = JSON.parse(part.querySelector("script.data").textContent);
 const T = data.texts;
 const E = data.events;
 const EVENT_COUNT = E.count;
@@ -546,10 +556,10 @@ function drawDetails() {
 }
 
 function hashOf(event) {
-  const site = placeOf(event), key = functionKey(site.file, site.fn);
+  const site = placeOf(event);
   const turn = eventsInCall(E.series[event], E.call[event]).indexOf(event);
   return encodeURIComponent(data.files[site.file].name) + ":" + site.line + ":" + C.number[E.call[event]] + ":" + turn +
-    ":" + encodeURIComponent(nameOf(event)) + (chosenCall.get(key) === undefined ? "" : "");
+    ":" + encodeURIComponent(nameOf(event)) + (parts.length > 1 ? "@" + place : "");
 }
 
 function drawArrows() {
@@ -606,8 +616,8 @@ function choose(event, isScrolled) {
   showChosen();
   const row = rows.get(lineKey(site.file, site.line));
   if (row && isScrolled) row.scrollIntoView({ block: "center" });
-  isOurs = true;
-  location.hash = hashOf(event);
+  const hash = "#" + hashOf(event);
+  if (location.hash !== hash) { isOurs = true; location.hash = hash; }
   say(nameOf(event) + " at " + placeText(site));
 }
 
@@ -624,7 +634,8 @@ function showLine(file, line) {
 function followHash() {
   if (isOurs) { isOurs = false; return; }
   let parts;
-  try { parts = location.hash.slice(1).split(":").map(decodeURIComponent); } catch (error) { return; }
+  if (rankOfHash() !== place) { show(rankOfHash()); return; }
+  try { parts = location.hash.slice(1).replace(/@\d+$/, "").split(":").map(decodeURIComponent); } catch (error) { return; }
   const file = data.files.findIndex((one) => one.name === parts[0]), line = +parts[1];
   if (file < 0 || !line) return;
   const call = callByNumber.get(+parts[2]), turn = +parts[3] || 0;
@@ -734,7 +745,7 @@ byId("filter").addEventListener("input", () => {
     return isFound;
   };
   document.querySelectorAll("#tree > ul > li").forEach(visit);
-});
+}, { signal });
 
 /* ---- search ---- */
 
@@ -769,18 +780,18 @@ search.addEventListener("input", () => {
     return make("li", {}, a);
   }));
   say(count(found.length, "result"));
-});
+}, { signal });
 search.addEventListener("keydown", (event) => {
   if (event.key === "Enter") { const first = results.querySelector("a"); if (first) { first.click(); search.blur(); } }
   if (event.key === "ArrowDown") { const first = results.querySelector("a"); if (first) { event.preventDefault(); first.focus(); } }
   if (event.key === "Escape") { results.replaceChildren(); search.blur(); }
-});
+}, { signal });
 results.addEventListener("keydown", (event) => {
   const items = [...results.querySelectorAll("a")], at = items.indexOf(document.activeElement);
   if (event.key === "ArrowDown" && items[at + 1]) { event.preventDefault(); items[at + 1].focus(); }
   if (event.key === "ArrowUp") { event.preventDefault(); (items[at - 1] || search).focus(); }
   if (event.key === "Escape") { results.replaceChildren(); search.focus(); }
-});
+}, { signal });
 
 /* ---- lists under the verdict ---- */
 
@@ -794,6 +805,8 @@ function eventBySeq(wanted) {
 }
 
 function drawLists() {
+  const lists = part.querySelector(".lists");
+  lists.replaceChildren();
   for (const one of data.lists) {
     if (!one.rows.length) continue;
     const isOpen = one.kind === "chain" || one.kind === "own" || one.kind === "checks";
@@ -810,7 +823,7 @@ function drawLists() {
         row.code ? make("div", {}, make("code", {}, row.code)) : null, row.in ? make("div", { class: "faint" }, "in " + row.in) : null));
     }
     box.append(ol);
-    byId("lists").append(box);
+    lists.append(box);
   }
 }
 
@@ -823,12 +836,13 @@ function drawRun() {
   if (data.damaged) add("damage", "the trace is damaged: the readable part");
   data.settings.forEach(([name, value]) => add(name, value));
   if (data.command) add("made by", data.command);
-  byId("run").append(table);
+  byId("run").replaceChildren(make("h2", {}, "The recording"), table);
 }
 
 /* ---- steps ---- */
 
 function drawSteps() {
+  byId("steps").replaceChildren();
   let best = null;
   data.modules.forEach((module) => {
     const calls = callsOfFunction.get(functionKey(module.file, module.function)) || [];
@@ -862,7 +876,7 @@ function showBox(name, fileText, line) {
 }
 
 function listenToPicture() {
-  document.querySelectorAll(".picture .node").forEach((node) => {
+  part.querySelectorAll(".picture .node").forEach((node) => {
     const title = node.querySelector("title");
     const found = title && title.textContent.match(/^(.*?) {2}(?:line |(\S+):)(\d+)/);
     if (!found) return;
@@ -870,8 +884,8 @@ function listenToPicture() {
     node.setAttribute("role", "button");
     node.setAttribute("aria-label", clean(found[1] + ", line " + found[3]));
     const show = () => showBox(found[1], found[2], +found[3]);
-    node.addEventListener("click", show);
-    node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); show(); } });
+    node.addEventListener("click", show, { signal });
+    node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); show(); } }, { signal });
   });
 }
 
@@ -900,15 +914,17 @@ document.addEventListener("keydown", (event) => {
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range") return;
   const act = KEYS[event.key];
   if (act) { event.preventDefault(); act(); }
-});
-byId("keys").addEventListener("click", KEYS["?"]);
-byId("next").addEventListener("click", KEYS.n);
-byId("previous").addEventListener("click", KEYS.p);
-document.addEventListener("click", (event) => { if (!results.contains(event.target) && event.target !== search) results.replaceChildren(); });
+}, { signal });
+byId("keys").addEventListener("click", KEYS["?"], { signal });
+byId("next").addEventListener("click", KEYS.n, { signal });
+byId("previous").addEventListener("click", KEYS.p, { signal });
+document.addEventListener("click", (event) => { if (!results.contains(event.target) && event.target !== search) results.replaceChildren(); }, { signal });
 
 /* ---- all of it ---- */
 
 const isShown = (file) => file.sites.some((site) => site[4] > 0);
+byId("files").replaceChildren();
+results.replaceChildren();
 data.files.forEach((file, index) => { if (isShown(file)) byId("files").append(drawFile(file, index)); });
 chipsOf.forEach((box, key) => drawChips(key));
 bars.forEach((bar, key) => drawBar(key));
@@ -918,11 +934,59 @@ drawRun();
 drawSteps();
 drawDetails();
 listenToPicture();
-addEventListener("hashchange", followHash);
-addEventListener("resize", drawArrows);
-let theme = "";
-addEventListener("beforeprint", () => { theme = root.dataset.theme; setTheme("light", false); });
-addEventListener("afterprint", () => { if (theme) setTheme(theme, false); });
+addEventListener("hashchange", followHash, { signal });
+addEventListener("resize", drawArrows, { signal });
 if (location.hash) followHash();
+}
+
+/* ---- which trace is shown: a rank, where there are several ---- */
+
+const parts = [...document.querySelectorAll(".part")];
+const isBad = (part) => part.querySelector(".verdict").classList.contains("bad");
+let place = -1, listening = null;
+
+/* The number behind `@`; without one the trace that is shown, at first one that made what is wrong, or one that is bad. */
+function rankOfHash() {
+  const found = location.hash.match(/@(\d+)$/);
+  if (found && +found[1] < parts.length) return +found[1];
+  if (place >= 0) return place;
+  const cause = parts.findIndex((part) => "cause" in part.dataset);
+  return cause >= 0 ? cause : Math.max(0, parts.findIndex(isBad));
+}
+function drawRanks() {
+  const nav = byId("ranks"), name = (part) => (part.dataset.name.match(/rank\d+/) || [part.dataset.name])[0];
+  nav.hidden = parts.length < 2;
+  if (nav.hidden) return;
+  const slider = make("input", { type: "range", min: 0, max: parts.length - 1, value: place, "aria-label": "rank", "aria-valuetext": name(parts[place]) });
+  slider.addEventListener("input", () => { chooseRank(+slider.value); byId("ranks").querySelector("input").focus(); });
+  nav.replaceChildren(make("strong", {}, parts.length + " traces"), slider, ...parts.map((part, i) => {
+    const title = part.querySelector("h1").textContent;
+    const button = make("button", { type: "button", class: isBad(part) ? "bad" : "", "aria-pressed": String(i === place), title },
+      name(part) + (isBad(part) ? " ✗ " + title.replace(/^.*?:\d+: /, "").split(":")[0] : " ✓"));
+    button.addEventListener("click", () => chooseRank(i));
+    return button;
+  }));
+}
+function show(rank) {
+  if (listening) listening.abort();
+  listening = new AbortController();
+  place = rank;
+  parts.forEach((part, i) => { part.hidden = i !== rank; });
+  drawRanks();
+  view(parts[rank], listening.signal);
+  say(parts.length > 1 ? parts[rank].dataset.name : "");
+}
+/* The same value of another rank, where it has it. */
+function chooseRank(rank) {
+  if (rank < 0 || rank >= parts.length) return;
+  history.replaceState(null, "", (location.hash.replace(/@\d+$/, "") || "#") + "@" + rank);
+  show(rank);
+}
+if (parts.length > 1) document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range") return;
+  if (event.key === ".") chooseRank(place + 1);
+  if (event.key === ",") chooseRank(place - 1);
+});
+show(rankOfHash());
 root.dataset.ready = "yes";
 })();

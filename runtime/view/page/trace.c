@@ -6,6 +6,7 @@
 #include "runtime/view/why/why.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* So many steps of the way from a value back to its cause. */
 #define DEPTH     8
@@ -20,6 +21,7 @@ struct trace_page {
     struct buffer title, text, pictures[2];   /* owned */
     struct page_row rows[CHAIN_MAX];
     struct page_list chain;
+    size_t place; /* among the traces of the page */
     struct page page;
     struct error *error;
 };
@@ -255,6 +257,10 @@ static bool write_page(struct trace_page *trace,
     page->max_size = trace->options->max_size;
     page->value_count = trace->why.value_count;
     if (has_cause(trace)) {
+        enum why_how how = trace->why.producers[trace->why.main].how;
+
+        page->is_cause = page->state == PAGE_BAD && trace->why.producer_count > 0 &&
+                         (how == WHY_MADE || how == WHY_BACKWARD);
         page->mark = mark_of;
         page->remark = why_remark;
         page->mark_context = &trace->why;
@@ -268,7 +274,7 @@ static bool write_page(struct trace_page *trace,
     }
     return trace->options->is_json
                ? page_json_add(page, bytes, &result->page, trace->error)
-               : page_add(page, bytes, &result->page, trace->error);
+               : page_part_add(page, trace->place, bytes, &result->page, trace->error);
 }
 
 static void report_result(const struct trace_page *trace,
@@ -277,6 +283,7 @@ static void report_result(const struct trace_page *trace,
     const struct log_reader *reader = trace->why.reader;
 
     result->state = trace->page.state;
+    result->is_cause = trace->page.is_cause;
     result->is_recording = log_reader_header(reader)->is_closed == 0;
     result->damage_count = log_reader_damage_count(reader);
     result->damage[0] = '\0';
@@ -295,12 +302,15 @@ static bool make_pictures(struct trace_page *trace)
                                                                : draw_trace(trace);
 }
 
-bool page_trace_add(const struct page_trace_options *options,
-                    struct buffer *bytes,
-                    struct page_trace_result *result,
-                    struct error *error)
+/* The part of one trace; its title in `title`. */
+static bool add_part(const struct page_trace_options *options,
+                     size_t place,
+                     struct buffer *bytes,
+                     struct buffer *title,
+                     struct page_trace_result *result,
+                     struct error *error)
 {
-    struct trace_page trace = {.options = options, .error = error};
+    struct trace_page trace = {.options = options, .place = place, .error = error};
     bool is_done;
 
     why_init(&trace.why);
@@ -316,6 +326,7 @@ bool page_trace_add(const struct page_trace_options *options,
     }
     if (is_done) {
         report_result(&trace, result);
+        buffer_add(title, trace.page.title);
     }
     buffer_release(&trace.title);
     buffer_release(&trace.text);
@@ -323,5 +334,83 @@ bool page_trace_add(const struct page_trace_options *options,
     buffer_release(&trace.pictures[1]);
     graph_release(&trace.graph);
     why_release(&trace.why);
+    return is_done;
+}
+
+static void merge_result(struct page_trace_result *all,
+                         const struct page_trace_result *one)
+{
+    all->page.event_count += one->page.event_count;
+    all->page.kept_count += one->page.kept_count;
+    all->is_cause |= one->is_cause;
+    all->state = one->state == PAGE_BAD ? PAGE_BAD : all->state;
+    all->is_recording |= one->is_recording;
+    if (all->damage_count == 0) {
+        memcpy(all->damage, one->damage, sizeof all->damage);
+    }
+    all->damage_count += one->damage_count;
+}
+
+/* Which trace's title is the file's: one that made what is wrong, one that is bad, or the first. */
+static int weight_of(const struct page_trace_result *result)
+{
+    return result->is_cause ? 2 : result->state == PAGE_BAD;
+}
+
+/* All parts, and the file's title. */
+static bool add_parts(const struct page_trace_options *options,
+                      struct buffer *bytes,
+                      struct buffer *title,
+                      struct page_trace_result *result,
+                      struct error *error)
+{
+    struct buffer other = BUFFER_INIT;
+    bool is_done = true;
+
+    for (size_t i = 0; is_done && i <= options->other_count; i++) {
+        struct page_trace_options part = *options;
+        struct page_trace_result one;
+
+        part.path = i == 0 ? options->path : options->others[i - 1];
+        part.max_size = options->max_size / (options->other_count + 1);
+        other.size = 0;
+        is_done = add_part(&part, i, bytes, i == 0 ? title : &other,
+                           i == 0 ? result : &one, error);
+        if (is_done && i > 0) {
+            if (weight_of(&one) > weight_of(result)) {
+                title->size = 0;
+                buffer_add(title, buffer_slice(&other));
+            }
+            merge_result(result, &one);
+        }
+    }
+    buffer_release(&other);
+    return is_done;
+}
+
+bool page_trace_add(const struct page_trace_options *options,
+                    struct buffer *bytes,
+                    struct page_trace_result *result,
+                    struct error *error)
+{
+    struct buffer parts = BUFFER_INIT;
+    struct buffer title = BUFFER_INIT;
+    size_t start = bytes->size;
+    bool is_done = add_parts(options, &parts, &title, result, error);
+
+    if (is_done && !options->is_json) {
+        page_begin(buffer_slice(&title), bytes);
+    }
+    if (is_done) {
+        buffer_add(bytes, buffer_slice(&parts));
+        bytes->has_failed |= parts.has_failed || title.has_failed;
+        is_done = options->is_json ? !bytes->has_failed || error_set_memory(error)
+                                   : page_end(bytes, error);
+    }
+    if (!is_done) {
+        bytes->size = start;
+    }
+    buffer_release(&parts);
+    buffer_release(&title);
     return is_done;
 }

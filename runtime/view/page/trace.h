@@ -7,7 +7,10 @@
 #include "runtime/view/why/why.h"
 
 struct page_trace_options {
-    const char *path;    /* of the trace */
+    const char *path; /* of the trace */
+    /* Further traces of the run, such as ranks: each is a page of its own in the same file. */
+    const char *const *others;
+    size_t other_count;
     const char *command; /* that makes the page again; may be NULL */
     /* The value to explain, the limit of memory for that, `strip` and `progress`. */
     struct why_ask ask;
@@ -22,14 +25,15 @@ struct page_trace_options {
 };
 
 struct page_trace_result {
-    struct page_result page;
-    enum page_state state;
-    bool is_recording; /* the trace was not finished when it was read */
+    struct page_result page; /* of all traces together */
+    enum page_state state;   /* the worst */
+    bool is_cause;           /* as in struct page, of any */
+    bool is_recording;       /* the trace was not finished when it was read */
     size_t damage_count;
     char damage[ERROR_TEXT_SIZE]; /* the first; "" */
 };
 
-/* Appends the file's bytes. Fails if the trace cannot be read, memory runs out, or (ERROR_USAGE) the
+/* Appends the file's bytes; of several traces with is_json, an object a line. Fails if the trace cannot be read, memory runs out, or (ERROR_USAGE) the
  * event is not there or the page cannot be as small as max_size. */
 bool page_trace_add(const struct page_trace_options *options,
                     struct buffer *bytes,
