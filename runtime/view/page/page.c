@@ -231,8 +231,18 @@ static bool add_data(const struct page *page,
     return is_done;
 }
 
-/* What is beside the parts, and `<` in the data. */
-#define FRAME_SIZE 131072
+/* `<` in the data, which is longer there. */
+#define ESCAPES_SIZE 16384
+/* Style, script and what else is beside the parts. */
+#define FRAME_SIZE 81920
+
+uint64_t page_part_size(uint64_t max_size, size_t count)
+{
+    if (max_size == 0) {
+        return 0;
+    }
+    return max_size > FRAME_SIZE + count ? (max_size - FRAME_SIZE) / count : 1;
+}
 
 bool page_part_add(const struct page *page,
                    size_t place,
@@ -249,7 +259,7 @@ bool page_part_add(const struct page *page,
     buffer_add(bytes, place > 0 ? SLICE("\" hidden=\"\">\n") : SLICE("\">\n"));
     verdict_add(page, bytes);
     pictures_add(page, bytes);
-    if (!add_data(page, bytes->size - start + FRAME_SIZE, bytes, result, error)) {
+    if (!add_data(page, bytes->size - start + ESCAPES_SIZE, bytes, result, error)) {
         bytes->size = start;
         return false;
     }
@@ -272,9 +282,11 @@ bool page_add(const struct page *page,
               struct error *error)
 {
     size_t start = bytes->size;
+    struct page part = *page;
 
+    part.max_size = page_part_size(page->max_size, 1);
     page_begin(page->title, bytes);
-    if (!page_part_add(page, 0, bytes, result, error)) {
+    if (!page_part_add(&part, 0, bytes, result, error)) {
         bytes->size = start;
         return false;
     }

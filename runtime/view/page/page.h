@@ -97,6 +97,8 @@ bool page_json_add(const struct page *page,
 /* The whole file, of one page or of several that are shown one at a time, such as those of ranks:
  * page_begin, page_part_add for each, page_end. page_end fails if memory ran out at any of them. */
 void page_begin(struct slice title, struct buffer *bytes);
+/* The max_size of each of `count` parts of a file of at most max_size. */
+uint64_t page_part_size(uint64_t max_size, size_t count);
 /* `place` counts from 0. Fails as page_json_add does. */
 bool page_part_add(const struct page *page,
                    size_t place,

@@ -372,7 +372,7 @@ static bool add_parts(const struct page_trace_options *options,
         struct page_trace_result one;
 
         part.path = i == 0 ? options->path : options->others[i - 1];
-        part.max_size = options->max_size / (options->other_count + 1);
+        part.max_size = page_part_size(options->max_size, options->other_count + 1);
         other.size = 0;
         is_done = add_part(&part, i, bytes, i == 0 ? title : &other,
                            i == 0 ? result : &one, error);
