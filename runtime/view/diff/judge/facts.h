@@ -56,21 +56,22 @@ struct diff_fact {
     uint8_t verdict; /* enum diff_verdict */
     bool
         is_code; /* alone: of a line that the other program lacks, or of a call by one */
-    bool is_number;      /* a number or a text */
-    bool is_result;      /* of a return */
-    bool is_passed_text; /* a text as an argument */
-    bool is_container;
-    bool is_part;   /* an item of the container before it */
-    bool is_clock;  /* may differ by itself: read from a clock, an address, a path */
-    bool is_edited; /* its line reads differently, or the line that passed it */
-    bool is_form;   /* differs in more than its values */
-    bool is_values; /* differs in its values alone */
-    bool is_other_type; /* a number or a text of another type than the other side's */
-    bool is_hidden;     /* differs, and its statement may have written anywhere */
-    bool is_odd;
-    bool is_lost;   /* odd, and does not come back */
-    bool is_unsure; /* an odd input may be one, by an edge that is not certain */
-    uint32_t grown; /* OWN: the fact of B at which its error is beyond tolerance */
+    bool is_number : 1;      /* a number or a text */
+    bool is_result : 1;      /* of a return */
+    bool is_passed_text : 1; /* a text as an argument */
+    bool is_container : 1;
+    bool is_part : 1;  /* an item of the container before it */
+    bool is_clock : 1; /* may differ by itself: read from a clock, an address, a path */
+    bool is_edited : 1; /* its line reads differently, or the line that passed it */
+    bool is_form : 1;   /* differs in more than its values */
+    bool is_values : 1; /* differs in its values alone */
+    bool
+        is_other_type : 1; /* a number or a text of another type than the other side's */
+    bool is_hidden : 1;    /* differs, and its statement may have written anywhere */
+    bool is_odd : 1;
+    bool is_lost : 1;   /* odd, and does not come back */
+    bool is_unsure : 1; /* an odd input may be one, by an edge that is not certain */
+    uint32_t grown;     /* OWN: the fact of B at which its error is beyond tolerance */
 };
 
 struct diff_facts {

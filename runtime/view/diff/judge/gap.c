@@ -132,6 +132,19 @@ static bool has_moved_line(const struct diff_work *work, const struct statement 
     return false;
 }
 
+/* Whether the arm that was taken has a line that records something: its values were compared on their
+ * own. */
+static bool has_line(const struct diff_point *point)
+{
+    const struct log_event_view *event = &point->item.event;
+    const struct site_table *table = point->is_there ? &event->module->table : NULL;
+    const struct site *next = point->is_there ? event->site + 1 : NULL;
+
+    return next != NULL && next < table->sites + table->site_count &&
+           next->function == event->site->function &&
+           next->column > event->site->column;
+}
+
 /* Of the gap: whether the arms alone are others, of a statement that reads differently, and nothing
  * in them is: `if a: x else: y` became `if not a: y else: x`. */
 static bool diff_gap_is_reordered(struct diff_work *work)
@@ -156,7 +169,9 @@ static bool diff_gap_is_reordered(struct diff_work *work)
     }
     return !gap->is_inherited && both[0].module != NULL && both[1].module != NULL &&
            both[0].source.size > 0 && both[1].source.size > 0 &&
-           !slice_equal(both[0].source, both[1].source) && has_moved_line(work, both);
+           !slice_equal(both[0].source, both[1].source) &&
+           (has_moved_line(work, both) || has_line(&gap->points[0]) ||
+            has_line(&gap->points[1]));
 }
 
 /* Lines that read differently in both programs. */

@@ -440,6 +440,27 @@ static bool is_edited(const struct diff_work *work,
                            call->parent->module_number, call->line));
 }
 
+/* By these a value is found elsewhere in the other run. */
+static void add_figures(const struct log_event_view *event, struct diff_fact *fact)
+{
+    if (event->kind == VALUE_INT || event->kind == VALUE_FLOAT) {
+        fact->count = 1;
+        fact->mean =
+            event->kind == VALUE_INT ? (float)event->integer : (float)event->real;
+        fact->low = fact->high = fact->mean;
+    } else if (event->kind == VALUE_TENSOR && event->has_statistics) {
+        fact->count = event->statistics.count;
+        fact->low =
+            (float)statistics_bound_real(event->shape->dtype, event->statistics.min);
+        fact->high =
+            (float)statistics_bound_real(event->shape->dtype, event->statistics.max);
+        fact->mean = (float)event->statistics.mean;
+    }
+    if (!isfinite(fact->mean) || !isfinite(fact->low) || !isfinite(fact->high)) {
+        fact->count = 0; /* no figures to compare by */
+    }
+}
+
 void diff_fact_fill(struct diff_work *work,
                     unsigned side,
                     const struct log_event_view *event,
@@ -472,18 +493,7 @@ void diff_fact_fill(struct diff_work *work,
         .is_container = event->kind == VALUE_CONTAINER,
         .is_part = event->path.size > 0,
     };
-    if (event->kind == VALUE_INT || event->kind == VALUE_FLOAT) {
-        fact->count = 1;
-        fact->mean = event->kind == VALUE_INT ? (double)event->integer : event->real;
-        fact->low = fact->high = fact->mean;
-    } else if (event->kind == VALUE_TENSOR && event->has_statistics) {
-        fact->count = event->statistics.count;
-        fact->low = statistics_bound_real(event->shape->dtype, event->statistics.min);
-        fact->high = statistics_bound_real(event->shape->dtype, event->statistics.max);
-        fact->mean = event->statistics.mean;
-        /* Without a number in it, it has no figures. */
-        fact->count = isnan(fact->mean) ? 0 : fact->count;
-    }
+    add_figures(event, fact);
 }
 
 /* How far apart the two are, in terms of their usual size; -1: not known. */
