@@ -196,3 +196,16 @@ def test_weights_optimizer_and_random_state_end_as_without(tmp_path, optimizer):
         found.append(([t.detach() for t in tensors], torch.get_rng_state(), values["scaler"].state_dict()))
     assert all(torch.equal(a, b) for a, b in zip(found[0][0], found[1][0], strict=True))
     assert torch.equal(found[0][1], found[1][1]) and found[0][2] == found[1][2]
+
+
+def test_parameters_of_equal_names_are_apart(tmp_path):
+    body = """
+        first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+        second(first(torch.ones(1, 2))).sum().backward()
+        optimizer.step()
+        """
+    shown, _ = record(tmp_path, body)
+    names = {r["name"] for r in shown if r.get("parameter") and r["line"] == 6 and "read" not in r}
+    assert names == {"weight", "bias", "weight@2", "bias@2"}
+    assert [e["shape"] for e in events(shown, "weight@2")] == [[1, 2]] * 2

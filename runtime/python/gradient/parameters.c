@@ -34,6 +34,7 @@ static void release_items(struct parameters *parameters)
     memory_free(parameters->candidates);
     number_map_release(&parameters->numbers);
     number_map_release(&parameters->candidate_numbers);
+    number_map_release(&parameters->uses);
 }
 
 void parameters_clear(struct parameters *parameters)
@@ -44,6 +45,7 @@ void parameters_clear(struct parameters *parameters)
     memset(parameters, 0, sizeof *parameters);
     number_map_init(&parameters->numbers);
     number_map_init(&parameters->candidate_numbers);
+    number_map_init(&parameters->uses);
     parameters->handles[0] = handles[0];
     parameters->handles[1] = handles[1];
 }
@@ -102,14 +104,27 @@ struct parameter *parameters_find(const struct parameters *parameters,
                : NULL;
 }
 
-static char *copy_name(struct slice name)
+/* A copy of the name; of one that another parameter has, or had, with a number behind it: `weight@2`. */
+static char *make_name(struct parameters *parameters, struct slice name)
 {
-    char *copy = memory_allocate(name.size + 1, 1);
+    uint64_t key = hash_64(name);
+    uint32_t uses = number_map_get(&parameters->uses, key);
+    struct buffer text = BUFFER_INIT;
+    char *copy = NULL;
 
-    if (copy != NULL) {
-        memcpy(copy, name.bytes, name.size);
-        copy[name.size] = '\0';
+    uses = uses == NUMBER_MAP_NONE ? 1 : uses + 1;
+    buffer_add(&text, name);
+    if (uses > 1) {
+        buffer_add_format(&text, "@%lu", (unsigned long)uses);
     }
+    if (!text.has_failed && number_map_put(&parameters->uses, key, uses)) {
+        copy = memory_allocate(text.size + 1, 1);
+    }
+    if (copy != NULL) {
+        memcpy(copy, text.bytes == NULL ? "" : text.bytes, text.size);
+        copy[text.size] = '\0';
+    }
+    buffer_release(&text);
     return copy;
 }
 
@@ -121,7 +136,7 @@ struct parameter *parameters_add(struct parameters *parameters,
 {
     void *items = parameters->items;
     PyObject *reference = PyWeakref_NewRef(object, NULL);
-    char *copy = copy_name(name);
+    char *copy = make_name(parameters, name);
 
     PyErr_Clear();
     if (reference == NULL || copy == NULL || parameters->count == SLOT_NONE - 1 ||
@@ -151,6 +166,16 @@ has_changed(struct session *session, const struct name_state *state, PyObject *t
 {
     return state->object != (uint64_t)(uintptr_t)tensor ||
            state->version != tensor_version(session->access, tensor);
+}
+
+bool parameters_know_finite(struct session *session, PyObject *object)
+{
+    struct parameters *parameters = parameters_of(session);
+    const struct parameter *parameter =
+        parameters == NULL ? NULL : parameters_find(parameters, object);
+
+    return parameter != NULL && !parameter->was_bad && parameter->value.has_hash &&
+           !has_changed(session, &parameter->value, object);
 }
 
 static bool is_bad(const struct log_nonfinite *counts)

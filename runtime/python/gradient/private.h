@@ -123,6 +123,7 @@ struct parameters {
     size_t capacity;
     uint32_t count;
     struct number_map numbers;    /* owned: address -> the newest item there */
+    struct number_map uses;       /* owned: hash of a name -> how many have had it */
     struct candidate *candidates; /* owned */
     size_t candidate_capacity;
     uint32_t candidate_count;

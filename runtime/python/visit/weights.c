@@ -2,6 +2,7 @@
  * write to them, and no line does. Nothing is looked at as long as what the lines make is finite. */
 #include "runtime/python/visit/weights.h"
 
+#include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/visit/values.h"
 #include "runtime/python/visit/variables.h"
@@ -48,6 +49,7 @@ static void inspect_tensor(struct search *search, PyObject *object)
     bool is_bad;
 
     if (info->kind != TYPE_TENSOR || search->recorded == REPORTED_MAX ||
+        parameters_know_finite(search->session, object) ||
         search->measured++ >= MEASURED_MAX ||
         tensor_describe(search->session->access, object, info->tensor, &tensor) != 0) {
         PyErr_Clear();
