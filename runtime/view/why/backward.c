@@ -595,7 +595,8 @@ static void report_found(const struct why *why, struct buffer *text)
     add_line(why, found, text);
     buffer_add(text, SLICE(" read "));
     add_bad(text, found);
-    buffer_add(text, SLICE(" in it: code that is not recorded wrote them"));
+    buffer_add(text, SLICE(" in it: code that is not recorded wrote them, a "
+                           "hook, or another rank's all-reduce"));
 }
 
 static void report_came_in(const struct why *why, struct buffer *text)
@@ -629,6 +630,12 @@ static void judge_cause(struct why *why)
         report_call(why, &text);
         break;
     case TRAINING_CAUSE_FOUND:
+        place_call(why,
+                   record_at(why, cause->gradient != TRAINING_NONE ? cause->gradient
+                                                                   : cause->value),
+                   producer);
+        producer->how = WHY_SEEN;
+        producer->is_certain = false;
         report_found(why, &text);
         break;
     case TRAINING_CAUSE_CAME_IN:
