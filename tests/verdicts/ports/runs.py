@@ -8,7 +8,7 @@ import re
 from tests.support import viewer
 from tests.verdicts import forked_runs
 
-PAIRS = ("convnet", "decoder", "encoder", "experts", "lstm", "vision")
+PAIRS = ("convnet", "decoder", "encoder", "experts", "lstm", "statespace", "unet", "vision")
 
 SAVE = """
 import torch

@@ -244,7 +244,12 @@ with torch.no_grad():
 BUGS = [
     Bug("eps", "epsilon=1e-5", "epsilon=1e-2"),
     Bug("rate_sign", "-torch.exp(old[at", "torch.exp(-old[at", weight="rate"),
-    Bug("rate_without_exp", "-torch.exp(old[at + \"mixer.A_log\"])", "-old[at + \"mixer.A_log\"]", weight="rate"),
+    Bug(
+        "rate_without_exp",
+        '-torch.exp(old[at + "mixer.A_log"])',
+        '-old[at + "mixer.A_log"]',
+        weight="rate",
+    ),
     Bug(
         "signal_and_gate_swapped",
         'signal, gate = old[at + "mixer.in_proj.weight"].chunk(2)',

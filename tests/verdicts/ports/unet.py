@@ -314,7 +314,11 @@ with torch.no_grad():
 
 BUGS = [
     Bug("period", "period=10000.0", "period=1000.0"),
-    Bug("sine_first", "torch.cat((phase.cos(), phase.sin()), 1)", "torch.cat((phase.sin(), phase.cos()), 1)"),
+    Bug(
+        "sine_first",
+        "torch.cat((phase.cos(), phase.sin()), 1)",
+        "torch.cat((phase.sin(), phase.cos()), 1)",
+    ),
     Bug(
         "rates_to_the_end",
         "torch.arange(count).float() / count",
@@ -357,9 +361,7 @@ BUGS = [
         weight="middle.to_out.weight",
     ),
     Bug("residual_of_normed", "return image + mixed", "return normed + mixed"),
-    Bug(
-        "skip_first", "torch.cat([sample, skip], dim=1)", "torch.cat([skip, sample], dim=1)"
-    ),
+    Bug("skip_first", "torch.cat([sample, skip], dim=1)", "torch.cat([skip, sample], dim=1)"),
     Bug(
         "skip_of_the_stem",
         "residual = self.shortcut(features)\n        features = self.norm1(features)",

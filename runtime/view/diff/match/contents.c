@@ -183,15 +183,16 @@ enum match_order match_order_of(const struct match_run *run_a,
                                 const struct match_value *b,
                                 const struct diff_tolerance *tolerance)
 {
-    struct sample_grid grid_a = match_run_grid(run_a, a);
-    struct sample_grid grid_b = match_run_grid(run_b, b);
     struct elements elements = {.values = {a, b}};
+    struct sample_grid grid_a, grid_b;
     double rtol, atol;
     bool is_comparable;
 
     if (a->has_hash && b->has_hash && a->hash == b->hash) {
         return MATCH_ORDER_SAME;
     }
+    grid_a = match_run_grid(run_a, a);
+    grid_b = match_run_grid(run_b, b);
     if (grid_a.count == 0 || grid_b.count == 0) {
         return MATCH_ORDER_UNKNOWN;
     }
@@ -389,8 +390,9 @@ void match_contents_release(struct match_contents *contents)
 struct pairing {
     struct match_contents *contents; /* borrowed: A and B */
     const struct diff_tolerance *tolerance;
-    uint32_t *order;          /* owned: A's contents by count and largest element */
-    struct number_map hashes; /* of A's values: their contents */
+    uint32_t *order;             /* owned: A's contents by count and largest element */
+    struct number_map hashes;    /* of A's values: their contents */
+    bool has_dtype[DTYPE_COUNT]; /* A has contents of it */
 };
 
 static const struct match_value *first_of(const struct match_contents *contents,
@@ -518,13 +520,30 @@ static void set_partner(struct match_contents contents[2], uint32_t a, uint32_t 
     }
 }
 
+/* How far the maximum of a content of A may be from the value's, whatever its dtype: as in
+ * match_figures_agree. */
+static double find_reach(const struct pairing *pairing, const struct match_value *value)
+{
+    double scale = diff_usual_size(&value->statistics), reach = 0;
+
+    for (size_t i = 0; i < DTYPE_COUNT; i++) {
+        double rtol, atol;
+
+        if (pairing->has_dtype[i]) {
+            diff_tolerance_of(pairing->tolerance, (enum dtype)i, value->shape->dtype,
+                              &rtol, &atol);
+            reach =
+                fmax(reach, atol * fmin(1, scale) + rtol * (scale + fabs(high(value))));
+        }
+    }
+    return FIGURES_SLACK * reach;
+}
+
 static void find_partner(const struct pairing *pairing, uint32_t b)
 {
     struct match_contents *contents = pairing->contents;
     const struct match_value *value = first_of(&contents[1], b);
-    double reach = isnan(high(value)) ? 0
-                                      : 1e-3 * fabs(high(value)) +
-                                            1e-3 * diff_usual_size(&value->statistics);
+    double reach = isnan(high(value)) ? 0 : find_reach(pairing, value);
     uint32_t same = find_hash(pairing, b), best = MATCH_NONE;
     int best_score = -1;
     size_t place = find_place(pairing, value->statistics.count,
@@ -704,6 +723,7 @@ static bool prepare(struct pairing *pairing)
     }
     for (uint32_t i = 0; i < a->count; i++) {
         pairing->order[i] = i;
+        pairing->has_dtype[first_of(a, i)->shape->dtype] = true;
     }
     if (a->count > 1) {
         qsort_r(pairing->order, a->count, sizeof *pairing->order, compare_contents, a);
