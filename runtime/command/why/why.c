@@ -13,6 +13,7 @@
 #include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
 #include "runtime/view/picture/render.h"
+#include "runtime/view/spike/spike.h"
 #include "runtime/view/walk/trace_list.h"
 #include "runtime/view/words/fold.h"
 
@@ -26,6 +27,8 @@ struct why_options {
     enum render_format format;
     bool is_page; /* HTML, and no picture alone */
     struct why_ask ask;
+    bool has_step;
+    uint64_t step; /* of the training: which line made the value jump there */
     enum color color;
     bool is_json;
     bool is_quiet;
@@ -101,6 +104,10 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     case OPTION_ITERATION:
         options->ask.has_iteration = true;
         return read_number(id, argument, 0, &options->ask.iteration, error);
+    case OPTION_STEP:
+        options->has_step = true;
+        return argument_read_count(&rules[id], argument, 0, INT64_MAX,
+                                   "a number from 0 on", &options->step, error);
     case OPTION_MEMORY:
         return argument_read_size(&rules[id], argument, &options->ask.memory_limit,
                                   error);
@@ -161,6 +168,12 @@ static bool check(struct why_options *options, struct error *error)
         (options->ask.event.size == 0 || why_read_start(options->ask.event, &start))) {
         return arguments_refuse(
             "--call and --iteration choose a visit of an EVENT: add the EVENT", error);
+    }
+    if (options->has_step && options->ask.event.size == 0) {
+        return arguments_refuse("--step asks about a value: add its name", error);
+    }
+    if (options->has_step && (options->is_json || options->output != NULL)) {
+        return arguments_refuse("--step prints text: remove --json and -o", error);
     }
     if (options->is_json && options->ask.has_source) {
         return arguments_refuse("--source is for text: remove it, or --json", error);
@@ -430,6 +443,56 @@ static void announce(void *context, uint64_t values, uint64_t bytes)
     print_message(NAME, line);
 }
 
+static enum exit_code print_jump(const struct why_options *options,
+                                 enum spike_verdict verdict,
+                                 const struct buffer *text)
+{
+    if (verdict == SPIKE_NONE) {
+        print_message(options->trace,
+                      "no number or float tensor has that name in that step");
+        return EXIT_CODE_CHECK_FAILED;
+    }
+    if (verdict == SPIKE_FEW) {
+        print_message(options->trace, "too few turns were recorded before that step to "
+                                      "compare with: at least 4");
+        return EXIT_CODE_CHECK_FAILED;
+    }
+    if (!output_print(buffer_slice(text))) {
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    return verdict == SPIKE_JUMPED ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_DONE;
+}
+
+/* `--step`: which line made a finite value jump. */
+static enum exit_code answer_jump(const struct why_options *options)
+{
+    struct error error = ERROR_INIT;
+    struct log_reader *reader = log_reader_new(options->trace, &error);
+    struct buffer text = BUFFER_INIT;
+    struct source_lines sources;
+    enum spike_verdict verdict;
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+
+    if (reader == NULL) {
+        print_message("", error.text);
+        return EXIT_CODE_INPUT_FAILED;
+    }
+    source_lines_init(&sources, reader, strip_source);
+    if (spike_find(reader, &sources, options->ask.event, options->step,
+                   color_is_wanted(options->color, STDOUT_FILENO), &text, &verdict,
+                   &error)) {
+        exit_code = print_jump(options, verdict, &text);
+        exit_code =
+            exit_code_worse(exit_code, trace_report_damage(options->trace, reader));
+    } else {
+        print_message("", error.text);
+    }
+    buffer_release(&text);
+    source_lines_release(&sources);
+    log_reader_free(reader);
+    return exit_code;
+}
+
 enum exit_code why_run(int word_count, char **words)
 {
     struct error error = ERROR_INIT;
@@ -441,6 +504,9 @@ enum exit_code why_run(int word_count, char **words)
 
     if (!why_options_read(&options, word_count, words, &error)) {
         return refuse(NAME, &error);
+    }
+    if (options.has_step) {
+        return answer_jump(&options);
     }
     options.ask.strip = strip_source;
     options.ask.has_color =
