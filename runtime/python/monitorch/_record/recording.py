@@ -194,8 +194,6 @@ class Recording:
                 from monitorch import _recorder
 
                 _recorder.begin_step(step)
-            elif self._was_on and self.steps.is_over(step):
-                self.stop()
 
     def _wants(self, step: int) -> bool:
         return self._condition is None and self.steps.has(step)

@@ -31,10 +31,6 @@ class Selection:
     def has(self, step: int) -> bool:
         return not self._ranges or any(first <= step <= end for first, end in self._ranges)
 
-    def is_over(self, step: int) -> bool:
-        """Whether neither this step nor a later one is wanted."""
-        return bool(self._ranges) and all(end < step for _, end in self._ranges)
-
 
 ALL = Selection("", (), 0)
 
