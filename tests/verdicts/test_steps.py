@@ -46,3 +46,16 @@ def test_what_the_optimizer_kept_is_named(tmp_path):
     body = step_programs.BROKEN["momentum that carries an old infinity"]
     _, _, _, answer = why(tmp_path, body)
     assert "the optimizer kept 4 NaN in `proj.weight.momentum_buffer`" in answer
+
+
+def test_a_gradient_that_backward_was_called_with(tmp_path):
+    body = """
+        x = torch.ones(3, requires_grad=True)
+        y = x * 2
+        y.backward(torch.tensor([float("nan"), 1.0, 1.0]))
+    """
+    _, _, code, answer = why(tmp_path, body)
+    head = answer.split("\n", 1)[0]
+    assert code == 1
+    assert head.endswith("backward() was called with a gradient that holds it")
+    assert ": NaN entered here: gradient of y: " in head

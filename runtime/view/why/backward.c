@@ -324,6 +324,18 @@ static void judge_hook(struct why *why, struct why_producer *producer)
     why_keep_reason(why, producer, &text);
 }
 
+/* The program gave it to backward(), and no function of autograd has run. */
+static void judge_given(struct why *why, struct why_producer *producer)
+{
+    struct buffer text = BUFFER_INIT;
+
+    buffer_add(&text, SLICE("backward() was called with a gradient that holds it"));
+    producer->how = WHY_CAME_IN;
+    producer->made = why_holds(&why->bad.statistics);
+    producer->is_certain = true;
+    why_keep_reason(why, producer, &text);
+}
+
 /* Why the line's backward made it. */
 static void judge(struct why *why, struct why_producer *producer)
 {
@@ -733,7 +745,10 @@ static bool follow(struct why *why, struct error *error)
     add_lines(why, backward);
     read_gradients(why, backward);
     for (uint32_t i = 0; i < why->producer_count; i++) {
-        judge(why, &why->producers[i]);
+        bool is_given =
+            why->producers[i].is_start && why->producers[i].functions.size == 0;
+
+        (is_given ? judge_given : judge)(why, &why->producers[i]);
     }
     if (why->producer_count == 0) {
         add_unknown(why, backward);
