@@ -282,7 +282,8 @@ def test_boxes_of_the_picture_are_buttons(window, trace, tmp_path):
     shown = "[...document.querySelectorAll('.picture')].find((one) => one.offsetParent)"
     box = f"{shown}.querySelector('.node[role=button]')"
     window.do(f"{box}.focus()")
-    name = window.do(f"{box}.getAttribute('aria-label')").split(",")[0]
+    name = window.do(f"{box}.querySelector('title').textContent").split("  ")[0]
+    assert window.do(f"{box}.ownerSVGElement.getAttribute('role')") == "group"
     window.press("Enter")
     assert name in window.do("document.getElementById('details').textContent")
     assert window.errors == []

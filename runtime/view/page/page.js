@@ -882,7 +882,7 @@ function listenToPicture() {
     if (!found) return;
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
-    node.setAttribute("aria-label", clean(found[1] + ", line " + found[3]));
+    node.ownerSVGElement.setAttribute("role", "group"); /* an image has no buttons in it */
     const show = () => showBox(found[1], found[2], +found[3]);
     node.addEventListener("click", show, { signal });
     node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); show(); } }, { signal });
