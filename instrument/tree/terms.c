@@ -835,7 +835,7 @@ static void write_place(struct writer *writer, uint32_t node)
     }
 }
 
-static bool takes_place(const struct callee *callee)
+static bool needs_place(const struct callee *callee)
 {
     static const char *const words[] = {"pop", "get", "setdefault", "insert"};
 
@@ -864,7 +864,7 @@ write_open_call(struct writer *writer, const struct callee *callee, uint32_t arg
     if (at(writer, arguments)->kind == KIND_GENERATOR_EXPRESSION) {
         write_term(writer, arguments);
     } else {
-        bool is_place = takes_place(callee);
+        bool is_place = needs_place(callee);
 
         for (uint32_t i = syntax_child(writer->syntax, arguments); i != 0;
              i = syntax_sibling(writer->syntax, arguments, i)) {

@@ -126,15 +126,12 @@ static void fill_statistics(struct log_statistics *record,
 {
     const struct statistics *statistics = array->statistics;
 
-    memset(record, 0, sizeof(*record));
-    record->hash = array->has_hash ? array->hash : 0;
     if (statistics != NULL) {
-        memcpy(&record->min, &statistics->min, sizeof(record->min));
-        memcpy(&record->max, &statistics->max, sizeof(record->max));
-        record->mean = statistics->mean;
-        record->std = statistics->std;
-        record->zero_count = statistics->zero_count;
+        *record = log_statistics_of(statistics);
+    } else {
+        memset(record, 0, sizeof(*record));
     }
+    record->hash = array->has_hash ? array->hash : 0;
 }
 
 /* What follows the fixed part of an event: how large it is and which flags tell of it. */
@@ -213,8 +210,7 @@ static void fill_array_part(char *place,
         place += sizeof(struct log_statistics);
     }
     if ((layout->flags & LOG_EVENT_NONFINITE) != 0) {
-        *(struct log_nonfinite *)place = (struct log_nonfinite){
-            statistics->nan_count, statistics->posinf_count, statistics->neginf_count};
+        *(struct log_nonfinite *)place = log_nonfinite_of(statistics);
         place += sizeof(struct log_nonfinite);
     }
     if ((layout->flags & LOG_EVENT_SAMPLE) != 0) {

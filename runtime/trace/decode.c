@@ -68,16 +68,17 @@ static bool counts_are_sane(const struct statistics *statistics)
 {
     uint64_t left = statistics->count;
 
-    if (statistics->nan_count > left) {
-        return false;
+#define STATISTIC_NONFINITE(field, name, function)                                     \
+    if (statistics->field > left) {                                                    \
+        return false;                                                                  \
+    }                                                                                  \
+    left -= statistics->field;
+#define STATISTIC_COUNT(field, name, function)                                         \
+    if (statistics->field > left) {                                                    \
+        return false;                                                                  \
     }
-    left -= statistics->nan_count;
-    if (statistics->posinf_count > left) {
-        return false;
-    }
-    left -= statistics->posinf_count;
-    return statistics->neginf_count <= left &&
-           statistics->zero_count <= left - statistics->neginf_count;
+#include "runtime/array/statistics/statistics.def"
+    return true;
 }
 
 static const char *
@@ -92,14 +93,13 @@ decode_statistics(struct rest *rest, uint64_t count, struct log_event_view *view
     view->hash = view->has_hash ? statistics->hash : 0;
     view->has_statistics = (view->flags & LOG_EVENT_STATISTICS) != 0;
     if (view->has_statistics) {
-        view->statistics = (struct statistics){
-            .count = count,
-            .zero_count = statistics->zero_count,
-            .min.natural = statistics->min,
-            .max.natural = statistics->max,
-            .mean = statistics->mean,
-            .std = statistics->std,
-        };
+        view->statistics = (struct statistics){.count = count};
+#define STATISTIC_NONFINITE(field, name, function)
+#define STATISTIC_COUNT(field, name, function)                                         \
+    view->statistics.field = statistics->field;
+#define STATISTIC_BOUND(field, name) view->statistics.field.natural = statistics->field;
+#define STATISTIC_REAL(field, name)  view->statistics.field = statistics->field;
+#include "runtime/array/statistics/statistics.def"
     }
     return NULL;
 }
@@ -111,9 +111,9 @@ static const char *decode_nonfinite(struct rest *rest, struct log_event_view *vi
     if (nonfinite == NULL) {
         return too_short;
     }
-    view->statistics.nan_count = nonfinite->nan_count;
-    view->statistics.posinf_count = nonfinite->posinf_count;
-    view->statistics.neginf_count = nonfinite->neginf_count;
+#define STATISTIC_NONFINITE(field, name, function)                                     \
+    view->statistics.field = nonfinite->field;
+#include "runtime/array/statistics/statistics.def"
     return NULL;
 }
 

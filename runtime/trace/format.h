@@ -325,18 +325,17 @@ struct log_tensor {
 };
 
 struct log_statistics {
-    uint64_t min; /* union statistics_bound, by the class of the dtype */
-    uint64_t max;
-    double mean;
-    double std;
-    uint64_t zero_count;
+#define STATISTIC_NONFINITE(field, name, function)
+#define STATISTIC_COUNT(field, name, function) uint64_t field;
+#define STATISTIC_BOUND(field, name)           uint64_t field; /* union statistics_bound */
+#define STATISTIC_REAL(field, name)            double field;
+#include "runtime/array/statistics/statistics.def"
     uint64_t hash;
 };
 
 struct log_nonfinite {
-    uint64_t nan_count;
-    uint64_t posinf_count;
-    uint64_t neginf_count;
+#define STATISTIC_NONFINITE(field, name, function) uint64_t field;
+#include "runtime/array/statistics/statistics.def"
 };
 
 enum log_gradient_tag {

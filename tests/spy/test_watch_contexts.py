@@ -230,7 +230,7 @@ def test_code_that_torch_compile_compiles(tmp_path, program, model, monkeypatch)
     module = importlib.import_module("monitorch._compile.compiled")
     monkeypatch.setattr(module, "_warned", set())
     # What was met is told to each trace that follows in this process.
-    monkeypatch.setattr(module, "_met", {"break": {}, "skip": {}})
+    monkeypatch.setattr(module, "_seen", {"break": {}, "skip": {}})
     torch._dynamo.reset()
     compiled = torch.compile(model, backend="eager")
     expected = compiled(X)

@@ -188,10 +188,8 @@ void gauge_add(struct gauge *gauge,
 
     gauge->call_count++;
     gauge->count += statistics->count;
-    gauge->nan_count += statistics->nan_count;
-    gauge->posinf_count += statistics->posinf_count;
-    gauge->neginf_count += statistics->neginf_count;
-    gauge->zero_count += statistics->zero_count;
+#define STATISTIC_COUNT(field, name, function) gauge->field += statistics->field;
+#include "runtime/array/statistics/statistics.def"
     if (finite == 0) {
         return;
     }

@@ -61,7 +61,8 @@ struct gauge {
     uint64_t call_count;
     uint64_t recomputed_count;
     uint64_t count; /* of elements */
-    uint64_t nan_count, posinf_count, neginf_count, zero_count;
+#define STATISTIC_COUNT(field, name, function) uint64_t field;
+#include "runtime/array/statistics/statistics.def"
     double min, max;        /* of the finite elements */
     struct moments moments; /* of the finite elements */
 };

@@ -22,10 +22,8 @@ struct block_sums {
     double square_sum; /* of (x - shift) squared */
     double min;        /* of the finite elements; +Inf where there are none */
     double max;        /* -Inf where there are none */
-    uint64_t zero_count;
-    uint64_t nan_count;
-    uint64_t posinf_count;
-    uint64_t neginf_count;
+#define STATISTIC_COUNT(field, name, function) uint64_t field;
+#include "runtime/array/statistics/statistics.def"
 };
 
 /* Elements that are not finite are left out of the sums only where `is_careful`; otherwise

@@ -144,10 +144,8 @@ struct statistics_part {
     struct moments moments; /* of the finite elements; the bounds too */
     union statistics_bound min;
     union statistics_bound max;
-    uint64_t zero_count;
-    uint64_t nan_count;
-    uint64_t posinf_count;
-    uint64_t neginf_count;
+#define STATISTIC_COUNT(field, name, function) uint64_t field;
+#include "runtime/array/statistics/statistics.def"
 };
 
 /* ---- statistics of some of the elements ---- */
@@ -187,8 +185,12 @@ static double squares_left(const struct block_sums *sums, uint64_t count)
 
 static uint64_t finite_count(const struct block_sums *sums, size_t count)
 {
-    assert(sums->nan_count + sums->posinf_count + sums->neginf_count <= count);
-    return count - sums->nan_count - sums->posinf_count - sums->neginf_count;
+    uint64_t finite = count;
+
+#define STATISTIC_NONFINITE(field, name, function) finite -= sums->field;
+#include "runtime/array/statistics/statistics.def"
+    assert(finite <= count);
+    return finite;
 }
 
 /* The shift is the first element. Where that is not finite it is 0 at first, and the smallest
@@ -221,10 +223,8 @@ static void part_set_sums(struct statistics_part *part,
                           double shift,
                           uint64_t finite)
 {
-    part->zero_count = sums->zero_count;
-    part->nan_count = sums->nan_count;
-    part->posinf_count = sums->posinf_count;
-    part->neginf_count = sums->neginf_count;
+#define STATISTIC_COUNT(field, name, function) part->field = sums->field;
+#include "runtime/array/statistics/statistics.def"
     part->moments = (struct moments){.count = finite};
     if (finite > 0) {
         part->moments.mean = shift + sums->sum / (double)finite;
@@ -408,10 +408,8 @@ static void statistics_part_merge(struct statistics_part *part,
                                   const struct statistics_part *added,
                                   enum dtype_class class)
 {
-    part->zero_count += added->zero_count;
-    part->nan_count += added->nan_count;
-    part->posinf_count += added->posinf_count;
-    part->neginf_count += added->neginf_count;
+#define STATISTIC_COUNT(field, name, function) part->field += added->field;
+#include "runtime/array/statistics/statistics.def"
     if (added->moments.count == 0) {
         return;
     }
@@ -436,10 +434,8 @@ static void statistics_part_repeat(struct statistics_part *part, uint64_t times)
 {
     part->moments.count *= times;
     part->moments.squares *= (double)times;
-    part->zero_count *= times;
-    part->nan_count *= times;
-    part->posinf_count *= times;
-    part->neginf_count *= times;
+#define STATISTIC_COUNT(field, name, function) part->field *= times;
+#include "runtime/array/statistics/statistics.def"
 }
 
 static void statistics_part_finish(const struct statistics_part *part,
@@ -450,21 +446,17 @@ static void statistics_part_finish(const struct statistics_part *part,
     bool has_bounds = part->moments.count > 0;
     bool is_integer = class == DTYPE_CLASS_SIGNED || class == DTYPE_CLASS_UNSIGNED;
 
-    /* Each element is counted once, in whatever pieces and threads. */
-    assert(part->moments.count == 0 || part->moments.count + part->nan_count +
-                                               part->posinf_count +
-                                               part->neginf_count ==
-                                           count);
     assert(part->zero_count <= count);
     *statistics = (struct statistics){
         .count = count,
-        .nan_count = part->nan_count,
-        .posinf_count = part->posinf_count,
-        .neginf_count = part->neginf_count,
-        .zero_count = part->zero_count,
         .mean = moments_mean(&part->moments),
         .std = moments_deviation(&part->moments),
     };
+#define STATISTIC_COUNT(field, name, function) statistics->field = part->field;
+#include "runtime/array/statistics/statistics.def"
+    /* Each element is counted once, in whatever pieces and threads. */
+    assert(part->moments.count == 0 ||
+           part->moments.count == statistics_finite_count(statistics));
     if (has_bounds) {
         statistics->min = part->min;
         statistics->max = part->max;

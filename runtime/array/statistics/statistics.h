@@ -30,20 +30,19 @@ static inline double statistics_bound_real(enum dtype dtype,
  * is infinite). Accumulated in double. */
 struct statistics {
     uint64_t count; /* all elements */
-    uint64_t nan_count;
-    uint64_t posinf_count;
-    uint64_t neginf_count;
-    uint64_t zero_count;        /* -0.0 too */
-    union statistics_bound min; /* without a finite element: NaN, for integers 0 */
-    union statistics_bound max;
-    double mean; /* NaN without a finite element */
-    double std;  /* divided by n - 1 as in torch.std; NaN below two finite elements */
+#define STATISTIC_COUNT(field, name, function) uint64_t field;
+#define STATISTIC_BOUND(field, name)           union statistics_bound field;
+#define STATISTIC_REAL(field, name)            double field;
+#include "runtime/array/statistics/statistics.def"
 };
 
 static inline uint64_t statistics_finite_count(const struct statistics *statistics)
 {
-    return statistics->count - statistics->nan_count - statistics->posinf_count -
-           statistics->neginf_count;
+    uint64_t count = statistics->count;
+
+#define STATISTIC_NONFINITE(field, name, function) count -= statistics->field;
+#include "runtime/array/statistics/statistics.def"
+    return count;
 }
 
 enum statistics_want {

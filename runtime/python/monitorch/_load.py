@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Events:
     """The events of one trace or several, a column for each of their fields.
 
-    `events["mean"]` is a memoryview of numbers that NumPy takes as it is: numpy.asarray(events["mean"])
+    `events["mean"]` is a memoryview of numbers that NumPy reads without a copy: numpy.asarray(events["mean"])
     copies nothing. Reals have NaN where there is none, integers -1, `hash` 0. A column of texts is a list
     of str and None; `codes()` and `texts()` give the same as numbers.
 

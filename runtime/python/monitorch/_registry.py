@@ -154,7 +154,7 @@ def set_hook(factory: "Factory | None") -> None:
     `factory(table, module_globals)` makes a module's hook: a function that returns None and
     never raises; or None, to leave that module off. It is called for each module that is
     registered now, and for each that starts later; but once for a module, however often the
-    same factory is set: torch.compile compiles anew for each new hook that it meets.
+    same factory is set: torch.compile compiles anew for each new hook that it sees.
     """
     global _factory
     _factory = factory
@@ -185,7 +185,7 @@ def _find_namespaces() -> "list[tuple[_Entry, dict[str, object]]]":
 
 
 def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
-    """A prefix that no code in these globals has taken, nor the source that is to have it.
+    """A prefix that no code in these globals has, nor the source that is to have it.
 
     For several pieces of code in one namespace, such as a notebook's cells: with a prefix for
     each, the functions of the earlier ones keep their table when a later one starts.

@@ -207,19 +207,23 @@ static int put_facts(PyObject *dict, const struct tensor *tensor)
 static int
 put_statistics(PyObject *dict, enum dtype dtype, const struct statistics *statistics)
 {
-    if (put(dict, "count", PyLong_FromUnsignedLongLong(statistics->count)) < 0 ||
-        put(dict, "nan", PyLong_FromUnsignedLongLong(statistics->nan_count)) < 0 ||
-        put(dict, "posinf", PyLong_FromUnsignedLongLong(statistics->posinf_count)) <
-            0 ||
-        put(dict, "neginf", PyLong_FromUnsignedLongLong(statistics->neginf_count)) <
-            0 ||
-        put(dict, "zeros", PyLong_FromUnsignedLongLong(statistics->zero_count)) < 0 ||
-        put(dict, "min", make_bound(dtype, statistics->min)) < 0 ||
-        put(dict, "max", make_bound(dtype, statistics->max)) < 0 ||
-        put(dict, "mean", PyFloat_FromDouble(statistics->mean)) < 0 ||
-        put(dict, "std", PyFloat_FromDouble(statistics->std)) < 0) {
+    if (put(dict, "count", PyLong_FromUnsignedLongLong(statistics->count)) < 0) {
         return -1;
     }
+#define STATISTIC_COUNT(field, name, function)                                         \
+    if (put(dict, #name, PyLong_FromUnsignedLongLong(statistics->field)) < 0) {        \
+        return -1;                                                                     \
+    }
+#include "runtime/array/statistics/statistics.def"
+#define STATISTIC_BOUND(field, name)                                                   \
+    if (put(dict, #name, make_bound(dtype, statistics->field)) < 0) {                  \
+        return -1;                                                                     \
+    }
+#define STATISTIC_REAL(field, name)                                                    \
+    if (put(dict, #name, PyFloat_FromDouble(statistics->field)) < 0) {                 \
+        return -1;                                                                     \
+    }
+#include "runtime/array/statistics/statistics.def"
     return 0;
 }
 

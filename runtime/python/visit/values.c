@@ -478,8 +478,7 @@ static __attribute__((noinline)) bool stops_at(struct session *session,
                                                const struct recorded_array *array,
                                                const struct statistics *statistics)
 {
-    struct log_nonfinite counts = {statistics->nan_count, statistics->posinf_count,
-                                   statistics->neginf_count};
+    struct log_nonfinite counts = log_nonfinite_of(statistics);
 
     return stop_check_array(&session->stop, session_thread_key(), visit, write, path,
                             array, &counts);
@@ -640,9 +639,7 @@ measure_object(struct session *session, PyObject *object, struct measured *measu
     if (is_inspected && !array->is_late && tensor->array.data != NULL &&
         measure_array(session, tensor, true, &measured->statistics, array)) {
         array->statistics = &measured->statistics;
-        measured->counts = (struct log_nonfinite){measured->statistics.nan_count,
-                                                  measured->statistics.posinf_count,
-                                                  measured->statistics.neginf_count};
+        measured->counts = log_nonfinite_of(&measured->statistics);
     }
     array->is_sampled = is_inspected && !array->is_late && tensor->array.data != NULL;
     return true;

@@ -133,10 +133,9 @@ static void add_absmax(struct buffer *text,
 
 void json_counts_add(struct buffer *text, const struct statistics *statistics)
 {
-    json_number_add(text, SLICE("nan"), statistics->nan_count);
-    json_number_add(text, SLICE("posinf"), statistics->posinf_count);
-    json_number_add(text, SLICE("neginf"), statistics->neginf_count);
-    json_number_add(text, SLICE("zeros"), statistics->zero_count);
+#define STATISTIC_COUNT(field, name, function)                                         \
+    json_number_add(text, SLICE(#name), statistics->field);
+#include "runtime/array/statistics/statistics.def"
 }
 
 static void add_statistics(struct buffer *text, const struct log_event_view *event)

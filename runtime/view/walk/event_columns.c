@@ -174,18 +174,15 @@ static void get_figure(enum event_column column,
         return;
     }
     switch (column) {
-    case EVENT_COLUMN_min:
-        get_bound(event, statistics->min, value);
+#define STATISTIC_BOUND(field, name)                                                   \
+    case EVENT_COLUMN_##name:                                                          \
+        get_bound(event, statistics->field, value);                                    \
         break;
-    case EVENT_COLUMN_max:
-        get_bound(event, statistics->max, value);
+#define STATISTIC_REAL(field, name)                                                    \
+    case EVENT_COLUMN_##name:                                                          \
+        set_figure(value, statistics->field);                                          \
         break;
-    case EVENT_COLUMN_mean:
-        set_figure(value, statistics->mean);
-        break;
-    case EVENT_COLUMN_std:
-        set_figure(value, statistics->std);
-        break;
+#include "runtime/array/statistics/statistics.def"
     default:
         get_absmax(event, value);
     }
@@ -206,18 +203,11 @@ static void get_statistic(enum event_column column,
         return;
     }
     switch (column) {
-    case EVENT_COLUMN_nan:
-        set_natural(value, event->statistics.nan_count);
+#define STATISTIC_COUNT(field, name, function)                                         \
+    case EVENT_COLUMN_##name:                                                          \
+        set_natural(value, event->statistics.field);                                   \
         break;
-    case EVENT_COLUMN_posinf:
-        set_natural(value, event->statistics.posinf_count);
-        break;
-    case EVENT_COLUMN_neginf:
-        set_natural(value, event->statistics.neginf_count);
-        break;
-    case EVENT_COLUMN_zeros:
-        set_natural(value, event->statistics.zero_count);
-        break;
+#include "runtime/array/statistics/statistics.def"
     default:
         get_figure(column, event, value);
     }

@@ -24,7 +24,7 @@ _DYNAMO = "torch._dynamo"
 
 _announced: "list[object]" = []  # kept alive: Dynamo knows them by their addresses
 _waiting: "list[tuple[ref[Any], str]]" = []  # hooks, until Dynamo is there
-_met: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
+_seen: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
 _MODULE = "module"  # the mode of what torch calls around a module
 _SAVE = "save"  # the mode of spy_save
 _warned: "set[str]" = set()
@@ -43,11 +43,11 @@ def begin(mode: str, is_quiet: bool) -> None:
     _mode = mode
     _is_quiet = is_quiet
     # What is compiled already is not traced again: the new trace has its notes all the same.
-    for text, is_warning in list(_met[mode].values()):
+    for text, is_warning in list(_seen[mode].values()):
         _note(text, is_warning)
     if _is_loaded():
         _announce_waiting()
-    _look_out()
+    _await_dynamo()
 
 
 def end() -> None:
@@ -71,13 +71,13 @@ def add_module_hook(hook: object) -> None:
     """torch calls this function around a module: a graph is to end there, so that it is called;
     where that may not be, it is left out."""
     add(hook, _MODULE)
-    _look_out()
+    _await_dynamo()
 
 
 def add_save(function: object) -> None:
     """A graph is to end at each call of spy_save where a context is open, and not elsewhere."""
     add(function, _SAVE)
-    _look_out()
+    _await_dynamo()
 
 
 def begin_saving() -> None:
@@ -97,8 +97,8 @@ def _count_contexts(step: int) -> None:
         _is_saving = _context_count > 0
 
 
-def _look_out() -> None:
-    """Sees to it that hooks are announced when Dynamo comes."""
+def _await_dynamo() -> None:
+    """Makes sure that hooks are announced once Dynamo is loaded."""
     if not _is_loaded():
         _watch.begin()
 
@@ -155,7 +155,7 @@ def _announce(hook: "Any", mode: str) -> None:
     _leave_out_savers(dynamo)
     substitute = getattr(dynamo.decorators, "substitute_in_graph", None)
     if substitute is None:
-        # Before torch 2.5. A builtin function breaks the graph wherever it is met, but what
+        # Before torch 2.5. A builtin function breaks the graph wherever it is called, but what
         # was compiled so does not notice when the hook is gone.
         _must_reset = True
         return
@@ -239,8 +239,8 @@ def _report(mode: str, is_left_out: bool) -> None:
         what = "compiled into a graph that may not be broken: its lines are left out"
         advice = "record a run without fullgraph=True or torch.compile to see them"
     text = f"{file}:{line}: {function}: {what}"
-    if (file, function) not in _met[mode]:
-        _met[mode][file, function] = text, bool(advice)
+    if (file, function) not in _seen[mode]:
+        _seen[mode][file, function] = text, bool(advice)
         if _mode == mode:
             _note(text, bool(advice))
     if advice and not _is_quiet and what not in _warned:

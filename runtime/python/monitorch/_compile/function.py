@@ -1,8 +1,8 @@
 """One function compiled anew, so that it records: for decorators, and for names and paths that are
-looked up while a program runs.
+found while a program runs.
 
 A file is instrumented as a whole, once, whichever of its functions are wanted; the code of each is
-taken from there, found by its place in the code of the original. Whatever is asked of the new
+read from there, found by its place in the code of the original. Whatever is asked of the new
 function (its name, signature, source, closure, defaults) answers as that of the old one does.
 """
 

@@ -1,7 +1,7 @@
 """Scripts that runpy runs by their path: for `runpy.run_path`, and so for the main module in
 processes that multiprocessing starts anew.
 
-runpy asks pkgutil whether a file is bytecode before it compiles it, and takes what it gets.
+runpy asks pkgutil whether a file is bytecode before it compiles it, and compiles what it gets.
 """
 
 import runpy

@@ -273,8 +273,8 @@ class Runtime:
     def run(self, fn: "Callable[..., Any]", /, **overrides: "Any") -> "Any":
         """Calls a function and finds the arguments that you do not pass.
 
-        An argument is taken from `args`, from a variable of that name in the calling function or
-        module, or from the default. Otherwise it is made up by the parameter's annotation and name,
+        An argument is found in `args`, in a variable of that name in the calling function or
+        module, or in the default. Otherwise it is made up by the parameter's annotation and name,
         and marked so in the picture.
 
             out = monitorch.run(block, x=torch.randn(8, 8))

@@ -202,7 +202,7 @@ def _evaluate(function: "Callable[..., Any]", text: str) -> object:
 
 
 def _report(function: str, guesses: "list[tuple[str, str]]") -> None:
-    """Into the trace, so that nobody takes them for data."""
+    """Into the trace, so that nobody mistakes them for data."""
     recorder = sys.modules.get("monitorch._recorder")
     if recorder is None:
         return

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-_TAKES_ANY = 0x08  # of code objects: `**named`
+_HAS_KEYWORDS = 0x08  # of code objects: `**named`
 
 
 def offer(method: "F") -> "F":
@@ -23,7 +23,7 @@ def offer(method: "F") -> "F":
 
     def function(*positional: "Any", **named: "Any") -> "Any":
         __tracebackhide__ = True
-        if not code.co_flags & _TAKES_ANY:
+        if not code.co_flags & _HAS_KEYWORDS:
             refuse_unknown(name, named, known)
         return method(*positional, **named)
 

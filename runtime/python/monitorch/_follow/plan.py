@@ -76,7 +76,7 @@ class Source:
         return _loaded.identify(code) in self._codes
 
     def make_plan(self, code: CodeType) -> "dict[str, Any] | None":
-        """What `_recorder.make_plan` takes; None where nothing is to be recorded in `code`."""
+        """The arguments of `_recorder.make_plan`; None where nothing is to be recorded in `code`."""
         functions = self.find_functions(code)
         if not functions:
             return None

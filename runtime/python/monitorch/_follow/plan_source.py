@@ -35,7 +35,7 @@ class Statement:
 
 
 class Arm:
-    """A block that begins with a visit: a branch that was taken, or the turn of a `while`."""
+    """A block that begins with a visit: an arm of a branch, or the turn of a `while`."""
 
     __slots__ = ("statement", "first", "last", "site", "is_endless")
 

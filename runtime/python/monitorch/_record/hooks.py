@@ -1,6 +1,6 @@
 """The hooks that instrumented modules have now: for a recording, for watchers, or for both.
 
-A module's hook is one function in C that serves all who look at its sites; it is there as long
+A module's hook is one function in C that serves all watchers of its sites; it is there as long
 as anybody does. Nobody else calls `_registry.set_hook`.
 """
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Literal
 
-_SIZE_LIMIT = 32 << 20  # the compiler takes no larger ones
+_SIZE_LIMIT = 32 << 20  # the compiler refuses larger ones
 
 texts: "dict[str, bytes]" = {}
 """Sources that no file holds, by the name that their code has: `<stdin>`."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_LARGEST = (1 << 32) - 1  # that all of them take
+_LARGEST = (1 << 32) - 1  # that all of them accept
 
 seed: "int | None" = None
 mode: "str | None" = None

@@ -43,7 +43,7 @@ class MonitorAlert(RuntimeError):
         super().__init__(f"step {step}: {condition}: {keys}{more}")
         self.condition = condition
         self.step = step
-        #: {key: value} of all metrics that meet it
+        #: {key: value} of all metrics that it holds for
         self.found = found
 
     def __reduce__(self) -> tuple[type[MonitorAlert], tuple[str, int, dict[str, float]]]:
@@ -68,7 +68,7 @@ class Rule:
             raise TypeError(f"action must be 'raise', 'stop' or a function, not {action!r}")
         self.condition = condition.strip()
         self.action = action
-        self._meets = _COMPARISONS[comparison]
+        self._compare = _COMPARISONS[comparison]
         self.glob = glob
         #: Whether any key so far was one that the condition is about.
         self.has_match = False
@@ -90,6 +90,6 @@ class Rule:
         """The step's metrics that fulfil the condition."""
         found = {}
         for key, value in metrics.items():
-            if self._is_meant(key) and self._meets(float(value), self._limit):
+            if self._is_meant(key) and self._compare(float(value), self._limit):
                 found[key] = float(value)
         return found

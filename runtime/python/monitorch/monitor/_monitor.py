@@ -82,7 +82,7 @@ class ModuleMonitor(Asked):
             excluded_modules_regex,
             cpu_offload,
         )
-        #: Whether an alert with action="stop" was met.
+        #: Whether an alert with action="stop" has fired.
         self.is_stopped = False
         self._monitor_step_fn = monitor_step_fn
         self._containers = containers

@@ -47,7 +47,7 @@ class Watch:
         )
         self.paths = Paths(saver, _wishes.read_texts("modules", modules))
         self._calls = _wishes.read_calls(calls)
-        self._is_met = _wishes.read_when(when)
+        self._condition = _wishes.read_when(when)
         self._full_names: dict[tuple[str, str, str], FullName] = {}
         self._warned: set[str] = set()
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
@@ -112,8 +112,8 @@ class Watch:
             return
         number = saver.call_counts.get(full_name, 0)
         is_wanted = self._calls is None or number in self._calls
-        if is_wanted and self._is_met is not None:
-            is_wanted = any(self._is_met(leaf) for leaf in leaves)
+        if is_wanted and self._condition is not None:
+            is_wanted = any(self._condition(leaf) for leaf in leaves)
         if not is_wanted:
             saver._count(full_name)
             return

@@ -29,7 +29,7 @@ class Paths:
     def __init__(self, saver: TensorSaver, globs: tuple[str, ...]) -> None:
         self._saver = weakref.ref(saver)
         self._globs = globs
-        self._root_counts: dict[str, int] = {}  # class -> models that were met
+        self._root_counts: dict[str, int] = {}  # class -> models that were seen
         self._wanted: dict[str, bool] = {}
 
     def find(self, module: Any, override: str | None) -> str | None:

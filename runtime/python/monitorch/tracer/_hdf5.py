@@ -24,9 +24,9 @@ _FORMATS = ("v110", "latest")  # the oldest that knows SWMR, so that old readers
 _CHUNK_BYTES = 1 << 16  # at least about so many in a chunk
 _CHUNK_MOST = 1 << 22
 _SPARE = 1 << 18  # for what HDF5 writes beside the rows of a gathering
-_TEXT_MOST = 64  # bytes that a text takes, about
+_TEXT_MOST = 64  # bytes of a text, about
 _CANNOT_RESERVE = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)
-_PATIENCE = 1.0  # seconds that another process may take to write
+_PATIENCE = 1.0  # seconds for another process to write
 
 logger = logging.getLogger("monitorch.tracer")
 _readers: dict[str, list[Any]] = {}  # files open for reading in this process, by path

@@ -75,11 +75,11 @@ class Memory:
             return self._make_in_file(size)
         mapping = _find_kept(size) or _map(size)
         owner = memoryview(mapping)
-        weakref.finalize(owner, self._take_back, mapping).atexit = False
+        weakref.finalize(owner, self._reclaim, mapping).atexit = False
         self.used += size
         return owner
 
-    def _take_back(self, mapping: mmap.mmap) -> None:
+    def _reclaim(self, mapping: mmap.mmap) -> None:
         """Reuses the memory of a freed tensor."""
         self.used -= len(mapping)
         _keep(mapping)

@@ -102,14 +102,14 @@ class Resolver:
         function = _find_function(module, name)
         has_variables = False
         if more and function is not None:
-            has_variables = self._look_at_variables(module, path, function, state, more)
+            has_variables = self._resolve_variables(module, path, function, state, more)
         if ends or has_variables:
             is_root = module is self._model and name == _FORWARD
             self._targets.append(
                 Target(module, path, name, state, bool(ends), has_variables, is_root)
             )
 
-    def _look_at_variables(
+    def _resolve_variables(
         self, module: Any, path: str, function: Any, state: int, waiting: list[Any]
     ) -> bool:
         code = function.__code__
@@ -123,12 +123,12 @@ class Resolver:
                 continue
             is_found = True
             if index == 0 and code.co_argcount > 0 and _holds(module, name, function):
-                self._look_inside(module, self._tracing.join(path, name), below)
+                self._resolve_items(module, self._tracing.join(path, name), below)
             else:
                 self._matched.update(item[0] for item in self._tracing.waiting(below))
         return is_found
 
-    def _look_inside(self, value: Any, path: str, state: int) -> None:
+    def _resolve_items(self, value: Any, path: str, state: int) -> None:
         """Follows a path behind `self`: modules now, the rest when the method runs."""
         waiting = self._tracing.waiting(state)
         self._matched.update(item[0] for item in waiting if item[2] is None)
@@ -141,7 +141,7 @@ class Resolver:
             for name in sorted(names):
                 below = self._tracing.step(state, name)
                 if below:
-                    self._look_inside(
+                    self._resolve_items(
                         _peek(value, name), self._tracing.join(path, name), below
                     )
 

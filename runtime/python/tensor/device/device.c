@@ -206,10 +206,8 @@ device_stack(struct device_work *work, struct aten_tensor *const *tensors, size_
 
 /* Of complex numbers by their magnitude. */
 enum device_column {
-    DEVICE_COLUMN_NAN,
-    DEVICE_COLUMN_POSINF,
-    DEVICE_COLUMN_NEGINF,
-    DEVICE_COLUMN_ZERO,
+#define STATISTIC_COUNT(field, name, function) DEVICE_COLUMN_##name,
+#include "runtime/array/statistics/statistics.def"
     DEVICE_COLUMN_FINITE,
     DEVICE_COLUMN_MIN, /* integers: the bits of an int64; uint64: with the highest one flipped */
     DEVICE_COLUMN_MAX,
@@ -367,10 +365,9 @@ static struct aten_tensor *device_row_new(const struct device_functions *functio
     struct aten_tensor *numbers = as_doubles(&work, piece, dtype);
     struct aten_tensor *finite = device_call_1(&work, "aten::isfinite", numbers);
 
-    columns[DEVICE_COLUMN_NAN] = count_true(&work, "aten::isnan", numbers);
-    columns[DEVICE_COLUMN_POSINF] = count_true(&work, "aten::isposinf", numbers);
-    columns[DEVICE_COLUMN_NEGINF] = count_true(&work, "aten::isneginf", numbers);
-    columns[DEVICE_COLUMN_ZERO] = count_true(&work, "aten::logical_not", numbers);
+#define STATISTIC_COUNT(field, name, function)                                         \
+    columns[DEVICE_COLUMN_##name] = count_true(&work, function, numbers);
+#include "runtime/array/statistics/statistics.def"
     columns[DEVICE_COLUMN_FINITE] =
         device_to_dtype(&work, device_sum(&work, finite), DEVICE_DTYPE_FLOAT64);
     if (is_integer(dtype)) {
@@ -458,10 +455,9 @@ static void device_totals_add(struct device_totals *totals,
     bool is_first = totals->finite_count == 0;
 
     statistics->count += count;
-    statistics->nan_count += (uint64_t)row[DEVICE_COLUMN_NAN];
-    statistics->posinf_count += (uint64_t)row[DEVICE_COLUMN_POSINF];
-    statistics->neginf_count += (uint64_t)row[DEVICE_COLUMN_NEGINF];
-    statistics->zero_count += (uint64_t)row[DEVICE_COLUMN_ZERO];
+#define STATISTIC_COUNT(field, name, function)                                         \
+    statistics->field += (uint64_t)row[DEVICE_COLUMN_##name];
+#include "runtime/array/statistics/statistics.def"
     if (finite_count == 0) {
         return;
     }
