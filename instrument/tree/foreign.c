@@ -1,4 +1,8 @@
-/* Finding functions that belong to other compilers. */
+/* Functions that belong to other compilers: known by a decorator, or by a call that they are handed to.
+ *
+ * Names are resolved by the file's imports, wherever these are; of several imports of a name the last
+ * counts. The nodes that are walked here are in the order of the text, a node before its children, so the
+ * object of an attribute is the node after it. */
 #include "instrument/tree/foreign.h"
 
 #include <string.h>

@@ -61,12 +61,10 @@ struct parse {
     bool is_out_of_memory;
 };
 
-/* From tree-sitter's tree to a flat list. */
-
 /* ---- Chunks, free lists, and the four functions that tree-sitter calls ---- */
 
 #define CHUNK_SIZE ((size_t)1 << 20)
-#define KEEP_SIZE  ((size_t)32 << 20)
+#define KEEP_SIZE  ((size_t)32 << 20) /* of chunks, for the next parse */
 #define ALIGNMENT  ((size_t)16)
 
 struct region_chunk {
@@ -320,7 +318,7 @@ static enum kind node_kind(TSNode node)
     return (enum kind)kind_of_symbol[symbol];
 }
 
-/* Whether the children of a node are looked at: not of those in which nothing is recorded, and
+/* Whether the children of a node are visited: not of those in which nothing is recorded, and
  * not of those that have none. */
 static bool has_inside(enum kind kind)
 {
@@ -395,7 +393,7 @@ static void add_comment(struct parse *parse, TSNode node)
         .start = ts_node_start_byte(node), .end = ts_node_end_byte(node)};
 }
 
-/* Takes the node under the cursor into the arrays. Returns whether its children matter. */
+/* Adds the node under the cursor to the arrays. Returns whether its children matter. */
 static bool visit(struct parse *parse, TSNode node)
 {
     enum kind kind;
@@ -798,7 +796,7 @@ bool syntax_parse(struct syntax *syntax,
     return is_done;
 }
 
-/* Or just there. */
+/* For sorted_place: whether the row begins at the offset or before it. */
 static bool is_row_before(const void *rows, size_t row, uint64_t offset)
 {
     return ((const uint32_t *)rows)[row] <= offset;

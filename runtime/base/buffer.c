@@ -1,4 +1,4 @@
-/* A growing run of bytes. */
+/* A growing run of bytes: how it grows, and numbers, JSON and printable text in it. */
 #include "runtime/base/buffer.h"
 
 #include "runtime/base/utf8.h"

@@ -1,4 +1,13 @@
-/* A growing run of bytes. */
+/* A growing run of bytes.
+ *
+ *     struct buffer text = BUFFER_INIT;
+ *     buffer_add(&text, SLICE("line "));
+ *     buffer_add_number(&text, 12);
+ *     is_done = !text.has_failed && …
+ *     buffer_release(&text);
+ *
+ * An addition for which memory runs out is left out as a whole, and later, shorter ones may succeed: the
+ * bytes of a buffer that has failed are not to be used. */
 #ifndef MONITORCH_BASE_BUFFER_H
 #define MONITORCH_BASE_BUFFER_H
 
@@ -25,6 +34,7 @@ void buffer_release(struct buffer *buffer);
 bool buffer_reserve(struct buffer *buffer, size_t more);
 
 void buffer_add_number(struct buffer *buffer, uint64_t number);
+/* The lowest `digits` digits, with zeros in front. */
 void buffer_add_hex(struct buffer *buffer, uint64_t number, int digits);
 void buffer_add_format(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

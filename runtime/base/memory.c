@@ -1,13 +1,12 @@
 /* The one place that calls malloc, realloc and free; tests make the n-th call fail. */
 #include "runtime/base/memory.h"
 
-#include "runtime/base/hot.h"
-
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #if defined(__x86_64__) && defined(__GNUC__)
     #include <immintrin.h>
 #endif

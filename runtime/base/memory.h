@@ -39,4 +39,10 @@ void memory_copy_away(void *to, const void *from, size_t size);
  * MONITORCH_TEST_FAIL_ALLOCATION (a number, or `N+` to keep failing). */
 void memory_fail_after(size_t countdown, bool keep_failing);
 
+/* What runs at each line of a traced program. */
+
+/* Such functions lie together: between two lines the program runs through megabytes of others' code,
+ * after which each page and cache line of ours has to be fetched anew. */
+#define HOT __attribute__((hot))
+
 #endif

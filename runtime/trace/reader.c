@@ -1,6 +1,5 @@
 /* Reads a trace: opening it, its items one by one, and the damage that was found. */
 #include "runtime/base/hash/hash.h"
-
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
 #include "runtime/trace/reader_private.h"

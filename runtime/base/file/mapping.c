@@ -1,4 +1,5 @@
-/* A file that grows and is written through memory, piece by piece, by one process at a time. */
+/* A file that grows and is written through memory: opened, locked, grown, mapped. Each call that changes
+ * the file first checks that the descriptor still is this file (`is_ours`). */
 #include "runtime/base/file/mapping.h"
 
 #include "runtime/base/file/file.h"
@@ -110,7 +111,7 @@ static bool adopt_descriptor(struct mapping *mapping)
     return true;
 }
 
-/* Looks before opening, because opening a device may already do something to it, and again
+/* Checks before opening, because opening a device may already do something to it, and again
  * after, because the name may have come to mean another file. */
 static bool
 open_checked(struct mapping *mapping, int flags, const char *what, struct error *error)

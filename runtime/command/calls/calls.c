@@ -1,6 +1,5 @@
 /* `monitorch calls`: which modules were called, as a tree, a picture or JSON. */
 #include "runtime/base/buffer.h"
-
 #include "runtime/base/error.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
@@ -12,15 +11,15 @@
 #include "runtime/view/calls/graph.h"
 #include "runtime/view/calls/trace.h"
 
-#define DPI_DEFAULT  150
-#define INCHES_LEAST 0.1
-#define FORMATS      "png, svg, pdf, dot or json"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#define DPI_DEFAULT  150
+#define INCHES_LEAST 0.1
+#define FORMATS      "png, svg, pdf, dot or json"
 
 enum calls_output {
     CALLS_TEXT, /* the tree, for a terminal */
@@ -51,7 +50,7 @@ struct calls_options {
     struct calls_given given;
 };
 
-/* What the command line of `monitorch calls` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/calls/options.def"
 #include "runtime/base/arguments/option_rules.h"

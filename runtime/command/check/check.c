@@ -1,6 +1,5 @@
 /* `monitorch check`: whether traces hold what they must not. */
 #include "runtime/view/check/check.h"
-
 #include "instrument/instrument.h"
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
@@ -30,7 +29,7 @@ struct check_options {
     struct trace_words traces; /* owned */
 };
 
-/* What the command line of `monitorch check` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/check/options.def"
 #include "runtime/base/arguments/option_rules.h"

@@ -1,6 +1,5 @@
 /* `monitorch diff`: where two traces first differ. */
 #include "instrument/output/strip.h"
-
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
@@ -20,13 +19,13 @@
 #include "runtime/view/walk/trace_list.h"
 #include "runtime/view/words/paint.h"
 
-#define TOLERANCE "a number from 0 on, such as 1e-5"
-
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TOLERANCE "a number from 0 on, such as 1e-5"
 
 /* Listens to diff beside the report. */
 struct diff_output {
@@ -35,7 +34,7 @@ struct diff_output {
     bool has_failed; /* memory ran out */
 };
 
-/* What the command line of `monitorch diff` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/diff/options.def"
 #include "runtime/base/arguments/option_rules.h"

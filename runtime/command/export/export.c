@@ -1,6 +1,5 @@
 /* `monitorch export`: traces in the forms that other tools read. */
 #include "runtime/view/sql/export.h"
-
 #include "instrument/output/strip.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
@@ -20,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the command line of `monitorch export` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/export/options.def"
 #include "runtime/base/arguments/option_rules.h"

@@ -1,6 +1,5 @@
 /* `monitorch graph`: a trace as a picture. */
 #include "instrument/output/strip.h"
-
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file/file.h"
@@ -18,12 +17,12 @@
 #include "runtime/view/walk/event_filter.h"
 #include "runtime/view/words/json_fields.h"
 
-#define PROPORTION_MOST 100
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PROPORTION_MOST 100
 
 /* Without --max-nodes, a graph of more nodes is refused: nobody finds anything
  * in it. */
@@ -52,7 +51,7 @@ struct graph_options {
     struct graph_given given;
 };
 
-/* What the command line of `monitorch graph` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/graph/options.def"
 #include "runtime/base/arguments/option_rules.h"

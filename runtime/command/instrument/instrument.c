@@ -1,6 +1,5 @@
 /* `monitorch instrument`: the command monitorch-instrument under the one name. */
 #include "instrument/command/command.h"
-
 #include "runtime/command/subcommand.h"
 
 enum exit_code instrument_run(int word_count, char **words)

@@ -1,9 +1,8 @@
 /* `monitorch page`: a trace, or two, as one HTML page. */
-#include "runtime/command/shared/page_file.h"
-
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 #include "runtime/command/shared/output_files.h"
+#include "runtime/command/shared/page_file.h"
 #include "runtime/command/shared/progress.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/shared/trace_words.h"
@@ -28,7 +27,7 @@ struct page_options {
     bool is_quiet;
 };
 
-/* What the command line of `monitorch page` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/page/options.def"
 #include "runtime/base/arguments/option_rules.h"

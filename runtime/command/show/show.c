@@ -1,6 +1,5 @@
 /* `monitorch show`: the events of traces, as a tree or as JSON. */
 #include "instrument/output/strip.h"
-
 #include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
@@ -77,7 +76,7 @@ struct show {
     uint64_t alarming; /* shown ones with NaN or Inf */
 };
 
-/* What the command line of `monitorch show` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/show/options.def"
 #include "runtime/base/arguments/option_rules.h"

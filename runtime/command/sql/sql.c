@@ -1,6 +1,5 @@
 /* `monitorch sql`: traces asked in SQL. */
 #include "instrument/output/strip.h"
-
 #include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
@@ -48,7 +47,7 @@ struct sql_run {
     bool has_failed; /* the output could not be written */
 };
 
-/* What the command line of `monitorch sql` asks for. */
+/* ---- the command line ---- */
 
 #define TABLE_OF_OPTIONS "runtime/command/sql/options.def"
 #include "runtime/base/arguments/option_rules.h"

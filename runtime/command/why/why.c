@@ -1,6 +1,5 @@
 /* `monitorch why`: where a NaN, or any value, comes from. */
 #include "runtime/view/why/why.h"
-
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
@@ -34,7 +33,7 @@ struct why_options {
     bool is_quiet;
 };
 
-/* What the command line of `monitorch why` asks for. */
+/* ---- the command line ---- */
 
 /* So far back is told where nothing else is asked for. */
 #define DEPTH_DEFAULT 8

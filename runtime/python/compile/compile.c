@@ -1,6 +1,5 @@
 /* Source to code objects whose positions are the original's. */
 #include "instrument/text/encoding.h"
-
 #include "runtime/base/memory.h"
 #include "runtime/python/compile/module.h"
 #include "runtime/python/compile/position_map.h"

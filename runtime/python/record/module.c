@@ -1,8 +1,7 @@
 /* The extension module `monitorch._recorder`: what instrumented files reach while recording is
  * on. It holds neither the compiler nor its parser. */
-#include "runtime/base/buffer.h"
-
 #include "runtime/array/sample.h"
+#include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/nearest_name.h"
@@ -20,15 +19,12 @@
 #include "runtime/python/watch/observe.h"
 #include "runtime/python/watch/watch.h"
 
-extern const char nearest_names_doc[];
+/* ---- nearest_names(): the names that a mistyped one was meant to be ---- */
 
-/* The names that a mistyped one was meant to be, for Python. */
-
-const char nearest_names_doc[] = "nearest_names(word, names) -> tuple[str, ...]\n\n"
-                                 "Returns the names that are nearest to the word or "
-                                 "glob, at most three equally near ones.";
-
-static PyObject *nearest_names(PyObject *module, PyObject *arguments);
+static const char nearest_names_doc[] =
+    "nearest_names(word, names) -> tuple[str, ...]\n\n"
+    "Returns the names that are nearest to the word or "
+    "glob, at most three equally near ones.";
 
 /* Borrows the text of a str; false with an exception. */
 static bool read_text(PyObject *text, struct slice *slice)
@@ -86,7 +82,7 @@ static PyObject *nearest_names(PyObject *module, PyObject *arguments)
     return found;
 }
 
-/* One value measured by itself, as a dict. */
+/* ---- measure(): one value by itself, as a dict ---- */
 
 static PyObject *make_tuple(const int64_t *numbers, uint32_t count, int64_t divisor)
 {

@@ -3,7 +3,6 @@
 
 #include "runtime/array/sample.h"
 #include "runtime/base/file/mapping.h"
-#include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"

@@ -2,7 +2,7 @@
  * Nothing is called but libtorch's answer whether autograd follows the tensor. */
 #include "runtime/python/tensor/private.h"
 
-#include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
 
 /* What the tensor itself says of its values' form. */
 struct raw_form {

@@ -1,6 +1,6 @@
 /* Sorting objects by what they are, and sending each to those who know its kind. */
 #include "runtime/base/hash/hash.h"
-#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/python/tensor/device/calls.h"
 #include "runtime/python/tensor/private.h"

@@ -1,5 +1,6 @@
 /* PyTorch's tensors: plain ones read in memory, others by torch's public functions. */
-#include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
+
 #include "runtime/python/tensor/private.h"
 
 /* Plain tensors: strided, in memory, read through libtorch's C interface, or where they lie: nothing

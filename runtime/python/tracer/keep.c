@@ -1,6 +1,6 @@
 /* Values that are met: what each path was last, and whether it has changed. */
 #include "runtime/base/hash/hash.h"
-#include "runtime/base/hot.h"
+
 #include "runtime/base/memory.h"
 #include "runtime/python/tensor/tensor.h"
 #include "runtime/python/tracer/tracing.h"

@@ -1,7 +1,6 @@
 /* The class Tracing: paths, and what was kept of what they match. */
 #include "runtime/python/tracer/tracing.h"
 
-#include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/module_add.h"
 #include "runtime/python/watch/observe.h"

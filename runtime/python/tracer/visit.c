@@ -1,7 +1,6 @@
 /* From the visit of a site to the variables of the method that it stands in. */
 #include "runtime/python/tracer/tracing.h"
 
-#include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/visit/variables.h"
 #include "runtime/python/watch/watch.h"

@@ -2,10 +2,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "runtime/base/memory.h"
-
 #include "runtime/array/sample.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/memory.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/tracker/types.h"
 #include "runtime/python/visit/hook.h"

@@ -1,8 +1,7 @@
 /* Events of traces as columns. */
-#include "runtime/base/memory.h"
-
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/memory.h"
 #include "runtime/base/slice.h"
 #include "runtime/python/view/view.h"
 #include "runtime/trace/reader.h"

@@ -1,7 +1,7 @@
 /* The hooks: the steps of a visit, from the inserted call to its events. */
 #include "runtime/python/visit/hook.h"
 
-#include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/record/session.h"

@@ -6,7 +6,7 @@
  * more, are read where they lie, once a frame whose variables are known was read rightly. */
 #include "runtime/python/visit/variables.h"
 
-#include "runtime/base/hot.h"
+#include "runtime/base/memory.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Places that are observed, and their events. */
+/* Places that are observed, and their events; the type Observer, which records the calls of one module. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,7 +1,6 @@
 /* Watchers, the visits that they get, and the modules whose methods run. */
 #include "runtime/python/watch/watch.h"
 
-#include "runtime/base/hot.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/slice.h"
 #include "runtime/python/record/session.h"

@@ -1,6 +1,5 @@
 /* The first reading of a trace: each value becomes a raw node, bound to its name. */
 #include "runtime/base/buffer.h"
-
 #include "runtime/base/memory.h"
 #include "runtime/view/flow/build.h"
 

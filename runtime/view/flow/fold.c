@@ -1,13 +1,11 @@
-/* Raw nodes to clusters: turns of loops, repeated calls and levels of a recursion that are alike
- * become one. */
+/* Folding, raw nodes to clusters: turns of loops, repeated calls and levels of a recursion that are
+ * alike become one. Alike are calls and turns with the same sites, functions, dtypes and marks in them;
+ * of what is in a unit more than once neither the number counts nor the order. Two units are compared by
+ * sums of hashes (flow_mix), in one pass from the last unit to the first. */
 #include "runtime/view/flow/fold.h"
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-
-/* Which calls and which turns of loops are alike: the same sites, functions, dtypes and marks in
- * them.
- * Of what stands in a unit more than once it does not matter how often, nor in which order. */
 
 /* One to one, with each bit of the result from all bits of the number. */
 static uint64_t scatter(uint64_t number)
@@ -19,7 +17,7 @@ static uint64_t scatter(uint64_t number)
     return number ^ number >> 31;
 }
 
-/* One to one in each of its arguments: numbers that count up do not meet. */
+/* One to one in each of its arguments: numbers that count up do not collide. */
 uint64_t flow_mix(uint64_t hash, uint64_t number)
 {
     return scatter(hash * 0x9e3779b97f4a7c15u + scatter(number + 1));
@@ -57,6 +55,7 @@ static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
     return true;
 }
 
+/* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
 static uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
 {
     uint32_t index = number_map_get(&kinds->index, kind);
@@ -67,7 +66,6 @@ static uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
     return kinds->removed[index]++;
 }
 
-/* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
 static void flow_kinds_release(struct flow_kinds *kinds)
 {
     number_map_release(&kinds->index);
@@ -196,7 +194,8 @@ static void add_to_body(struct flow_shape *shape, uint64_t kind, uint32_t nth)
     }
 }
 
-/* Sources are told where they are met first, not in every turn: they are no part of it. */
+/* A source is a node of the first turn that reads it and of no later one, so it is no part of a body:
+ * the first turn would be unlike the others. */
 static bool add_node(struct flow_folding *folding, const struct flow_raw *node)
 {
     struct flow_builder *builder = folding->builder;

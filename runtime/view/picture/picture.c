@@ -11,7 +11,7 @@
 #define MARGIN 18.0
 /* Head and legend are at least this wide, however narrow the graph is. */
 #define TEXT_WIDTH_LEAST 380.0
-/* From so many boxes on, each tells less: a picture of 100,000 is to be had, too. */
+/* From so many boxes on, each shows less, so that a graph of 100,000 can be drawn too. */
 #define TABLE_NODE_MAX 2500
 #define LONG_NODE_MAX  12000
 /* Up to so many boxes the layout is tried for several pages. */

@@ -1,8 +1,7 @@
 /* The tree log's lines of one event: an input, an output, a variable, a source line. */
-#include "runtime/base/memory.h"
-
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/memory.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/tracklog/call.h"
 #include "runtime/view/tracklog/state.h"

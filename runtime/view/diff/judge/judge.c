@@ -1,9 +1,8 @@
 /* Collects matched events as facts, then reports each pair with the verdict that the facts gave: equal,
  * own difference, or inherited from an input. */
-#include "runtime/view/diff/report/words.h"
-
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/view/diff/report/words.h"
 #include "runtime/view/diff/work.h"
 #include "runtime/view/words/paint.h"
 

@@ -2,7 +2,6 @@
  * the first that differs; each line that made one is a suspect, and so is each weight that it used.
  * The evidence for each is added up; docs/internals/diff.md has the table. */
 #include "runtime/base/hash/hash.h"
-
 #include "runtime/view/diff/match/ranking.h"
 
 #include <ctype.h>

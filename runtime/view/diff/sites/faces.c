@@ -4,7 +4,7 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
-/* How much alike two lines are that are not equal is told in 16ths. */
+/* The likeness of two lines that are not equal is counted in 16ths. */
 #define LIKENESS_MAX 16
 
 uint64_t diff_face_key(const struct diff_face *face)
@@ -99,6 +99,9 @@ static uint32_t score_of_changed(const struct diff_faces *faces,
                : 0;
 }
 
+/* Points are compared with those of other pairs of the same two functions alone. Equal names count as
+ * much as equal text, and half of it where nothing is written; equal reads count as much as half of a
+ * line in common. Statements that write other names are no pair, but for score_of_changed. */
 uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b)
 {
     const struct diff_faces *faces = context;
