@@ -1,6 +1,6 @@
 /* The cells of tables: every dtype, and how numbers are written beside each other. */
 #include "runtime/base/memory.h"
-#include "runtime/view/picture/box/selection.h"
+
 #include "runtime/view/picture/box/table.h"
 #include "tests/unit/check.h"
 #include "tests/unit/picture_graphs.h"

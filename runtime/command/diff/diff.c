@@ -1,5 +1,6 @@
 /* `monitorch diff`: where two traces first differ. */
 #include "instrument/output/strip.h"
+
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
@@ -7,7 +8,7 @@
 #include "runtime/command/diff/by_values.h"
 #include "runtime/command/diff/options.h"
 #include "runtime/command/diff/report.h"
-#include "runtime/command/diff/saved.h"
+#include "runtime/command/diff/saved_report.h"
 #include "runtime/command/shared/output_files.h"
 #include "runtime/command/shared/progress.h"
 #include "runtime/command/shared/style_arguments.h"

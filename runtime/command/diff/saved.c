@@ -1,7 +1,7 @@
 /* `monitorch diff` of tensors that were saved one by one. */
-#include "runtime/command/diff/saved.h"
 
 #include "runtime/base/arguments/arguments.h"
+
 #include "runtime/base/buffer.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"

@@ -2,7 +2,9 @@
 #ifndef MONITORCH_COMMAND_DIFF_SAVED_REPORT_H
 #define MONITORCH_COMMAND_DIFF_SAVED_REPORT_H
 
+#include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
+#include "runtime/base/error.h"
 #include "runtime/command/diff/options.h"
 #include "runtime/view/diff/saved/saved.h"
 
@@ -46,5 +48,16 @@ void diff_saved_json_add(struct buffer *text,
 void diff_saved_json_add_verdict(struct buffer *text,
                                  const struct diff_saved_result *result,
                                  const size_t damage_counts[2]);
+
+/* `monitorch diff` of tensors that were saved one by one. */
+
+/* Whether one of A and B is a file of saved tensors, or a folder that has one, also in a trace that
+ * a saver wrote. */
+bool diff_saved_is_wanted(const struct diff_command_options *options);
+
+/* Fails, with the message for the user, where an option is for traces alone. */
+bool diff_saved_check(const struct diff_command_options *options, struct error *error);
+
+enum exit_code diff_saved_run(const struct diff_command_options *options);
 
 #endif

@@ -1,5 +1,5 @@
 /* Annotated sources, written into a folder or to standard output. */
-#include "runtime/command/export/annotate.h"
+#include "runtime/command/export/job.h"
 
 #include "instrument/text/encoding.h"
 #include "instrument/text/lexer.h"

@@ -1,11 +1,11 @@
 /* `monitorch export`: traces in the forms that other tools read. */
 #include "runtime/view/sql/export.h"
+
 #include "instrument/output/strip.h"
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/nearest_name.h"
-#include "runtime/command/export/annotate.h"
 #include "runtime/command/export/job.h"
 #include "runtime/command/shared/no_match.h"
 #include "runtime/command/shared/output_files.h"

@@ -83,4 +83,15 @@ void export_job_fail(struct export_job *job, const struct error *error);
 /* Reads a trace and adds it to the texts, which are written as they grow. */
 enum exit_code export_trace(struct export_job *job, const char *path);
 
+/* Annotated sources, written into a folder or to standard output. */
+
+/* Writes each file that something was seen of; `folder` is "-" for standard output. `count` is how
+ * many were written, `missing` how many have no source in the traces. An error without a kind has
+ * been told already. */
+bool export_annotated(const struct annotation *annotation,
+                      const char *folder,
+                      size_t *count,
+                      size_t *missing,
+                      struct error *error);
+
 #endif

@@ -2,7 +2,7 @@
  * followed has events of its instructions; other code is seen once, at its first call, and costs
  * nothing after. Debuggers and coverage are tools of their own there and notice nothing. */
 #include "runtime/python/follow/follow.h"
-#include "runtime/python/follow/visit.h"
+
 #include "runtime/python/visit/variables.h"
 
 static struct {

@@ -7,7 +7,6 @@
 #include "runtime/python/follow/follow.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/python/follow/visit.h"
 #include "runtime/python/visit/hook.h"
 #include "runtime/python/visit/variables.h"
 #include "runtime/python/visit/walk.h"

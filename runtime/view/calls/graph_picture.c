@@ -3,7 +3,6 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/view/calls/graph.h"
-#include "runtime/view/calls/levels.h"
 #include "runtime/view/picture/box/box.h"
 #include "runtime/view/picture/parts.h"
 

@@ -1,5 +1,5 @@
 /* Finds places for the frames of a call graph. */
-#include "runtime/view/calls/levels.h"
+#include "runtime/view/calls/frames.h"
 
 #include "runtime/base/memory.h"
 

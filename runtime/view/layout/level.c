@@ -1,8 +1,7 @@
 /* Lays out one level: each connected piece as a sheet of its own, the sheets set in rows. */
-#include "runtime/view/layout/level.h"
 
-#include "runtime/view/layout/path.h"
 #include "runtime/view/layout/plan.h"
+
 #include "runtime/view/layout/sheet.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* Drawing routes: runs of cubic Bézier curves. */
-#include "runtime/view/layout/path.h"
+#include "runtime/view/layout/sheet.h"
 
 #include "runtime/base/memory.h"
 

@@ -1,5 +1,4 @@
 /* The pieces of a level, each laid out, set in rows. */
-#include "runtime/view/layout/level.h"
 #include "runtime/view/layout/plan.h"
 
 #include <math.h>

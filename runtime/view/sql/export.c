@@ -5,7 +5,7 @@
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/inputs.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/sql/memory.h"
+#include "runtime/view/sql/session.h"
 #include "runtime/view/sql/tables/tables.h"
 
 #include <errno.h>

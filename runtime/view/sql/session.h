@@ -68,4 +68,9 @@ bool sql_schema_add(struct buffer *text, const char *name, bool has_color);
 /* The names of tables and of their columns, one after the other; NULL at the end. */
 const char *sql_schema_name(size_t index);
 
+/* SQLite's memory, from where all memory comes. */
+
+/* Call before anything else of SQLite. */
+void sql_memory_use(void);
+
 #endif

@@ -1,9 +1,9 @@
 /* The tree log's lines of one event: an input, an output, a variable, a source line. */
 #include "runtime/base/buffer.h"
+
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/trace/reader.h"
-#include "runtime/view/tracklog/call.h"
 #include "runtime/view/tracklog/state.h"
 #include "runtime/view/tracklog/value.h"
 #include "runtime/view/words/paint.h"

@@ -3,7 +3,6 @@
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/tracklog/call.h"
 
 /* What the names of a call were when they were told last. */
 

@@ -1,5 +1,5 @@
 /* Which of a sample's values a table shows. */
-#include "runtime/view/picture/box/selection.h"
+#include "runtime/view/picture/box/table.h"
 
 #include "runtime/array/sample.h"
 #include "runtime/view/words/number_text.h"

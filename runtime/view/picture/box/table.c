@@ -2,7 +2,6 @@
 #include "runtime/view/picture/box/table.h"
 
 #include "runtime/array/sample.h"
-#include "runtime/view/picture/box/selection.h"
 #include "runtime/view/words/number_text.h"
 
 #include <float.h>

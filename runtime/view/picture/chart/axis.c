@@ -1,5 +1,5 @@
 /* An axis: its range, its ticks, its numbers. */
-#include "runtime/view/picture/chart/axis.h"
+#include "runtime/view/picture/chart/parts.h"
 
 #include "runtime/view/words/number_text.h"
 

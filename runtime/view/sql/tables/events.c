@@ -1,9 +1,9 @@
 /* The table `events`: a query's limits become a plan, and rows are read from the trace one by one. */
-#include "runtime/view/sql/tables/events.h"
+
+#include "runtime/view/sql/tables/tables.h"
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/sql/tables/tables.h"
 #include "runtime/view/walk/event_columns.h"
 #include "runtime/view/walk/open_calls.h"
 

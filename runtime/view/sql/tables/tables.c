@@ -2,7 +2,6 @@
 #include "runtime/view/sql/tables/tables.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/sql/tables/events.h"
 #include "runtime/view/sql/tables/row_tables.h"
 
 #include <stdio.h>

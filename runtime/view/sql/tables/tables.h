@@ -63,4 +63,8 @@ bool sql_is_equality(sqlite3_index_info *info, int constraint);
 /* The trace of that name; traces->count where there is none. */
 size_t sql_traces_find(const struct sql_traces *traces, sqlite3_value *name);
 
+/* The table `events`, read while it is asked: nothing of it is kept. */
+
+int sql_events_register(sqlite3 *database, const char *name, struct sql_traces *traces);
+
 #endif
