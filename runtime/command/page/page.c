@@ -1,4 +1,5 @@
 /* `monitorch page`: a trace, or two, as one HTML page. */
+#include "runtime/view/page/page.h"
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 #include "runtime/command/shared/output_files.h"
@@ -7,7 +8,6 @@
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/shared/trace_words.h"
 #include "runtime/command/subcommand.h"
-#include "runtime/view/page/page.h"
 #include "runtime/view/walk/trace_list.h"
 
 #include <stdbool.h>
