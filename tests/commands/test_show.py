@@ -321,6 +321,7 @@ def test_json_is_what_was_recorded(folder):
         thread=0,
         call=1,
         iteration=0,
+        training_step=0,
         site=0,
         kind="assign",
         name="a",
