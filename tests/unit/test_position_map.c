@@ -272,6 +272,7 @@ static void test_table_damage(void)
         {"\xe8\x03", 2}, /* a line before the first */
         {"\xe8\x7f\x7f\x7f\x7f\x7f\x7f\x01", 8},
         {"\xf0\x00\x7e\x7f\x7f\x7f\x7f\x03\x01\x01", 10},
+        {"\xf0\x00\x00\x40\x40\x40\x40\x40\x02\x01", 10}, /* the least column */
     };
 
     sample_start(&sample, SLICE("a\nb\n"));

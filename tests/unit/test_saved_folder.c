@@ -5,9 +5,11 @@
 #include "runtime/base/memory.h"
 #include "runtime/saved/folder.h"
 #include "runtime/saved/pt/pt.h"
+#include "runtime/saved/pt/zip_write.h"
 #include "runtime/saved/safetensors/safetensors.h"
 #include "tests/unit/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -217,6 +219,26 @@ static void test_cuts(const char *path)
     buffer_release(&bytes);
 }
 
+/* A tuple, and a call of which there is one value alone. */
+static void test_pickle_of_too_few_values(void)
+{
+    static const char path[] = "few.pt";
+    struct zip_writer zip = ZIP_WRITER_INIT;
+    struct error error = ERROR_INIT;
+    FILE *file = fopen(path, "wb");
+
+    zip_add(&zip, SLICE("archive/data.pkl"), SLICE("\x80\x02)R."));
+    zip_add(&zip, SLICE("archive/byteorder"), SLICE("little"));
+    zip_finish(&zip);
+    CHECK(file != NULL &&
+          fwrite(zip.pending.bytes, 1, zip.pending.size, file) == zip.pending.size &&
+          fclose(file) == 0);
+    zip_release(&zip);
+    CHECK(saved_folder_open(path, &error) == NULL);
+    CHECK(error.kind == ERROR_INPUT);
+    CHECK(remove(path) == 0);
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -278,6 +300,7 @@ int main(void)
     test_allocations(true);
     test_cuts(FOLDER "/q.call10.pt");
     test_cuts(FOLDER "/x.safetensors");
+    test_pickle_of_too_few_values();
     test_names();
     test_lines();
     return check_finish();

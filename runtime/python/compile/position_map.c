@@ -321,8 +321,9 @@ reader_range(struct table_reader *reader, int kind, int32_t line)
         range.line = reader_line(reader, line, reader_signed_number(reader));
         range.end_line =
             reader_line(reader, range.line, (int32_t)reader_number(reader));
-        range.column = (int32_t)reader_number(reader) - 1; /* 0 stands for none */
-        range.end_column = (int32_t)reader_number(reader) - 1;
+        /* 0 is none. */
+        range.column = (int32_t)(reader_number(reader) - 1);
+        range.end_column = (int32_t)(reader_number(reader) - 1);
     } else {
         range.line = POSITION_NONE;
         range.end_line = POSITION_NONE;

@@ -205,7 +205,6 @@ pickle_machine_fold(struct pickle_machine *machine, enum pickle_kind kind, size_
     const struct pickle_value **items =
         arena_allocate(machine->arena, count, sizeof *items);
 
-    assert(count <= machine->stack.count);
     if (items == NULL) {
         return fail_memory(machine);
     }
