@@ -419,6 +419,9 @@ bool spike_find(struct log_reader *reader,
     struct line *target = NULL;
     bool is_done = true;
 
+    if (!text_table_init(&spikes.texts)) {
+        return fail(error);
+    }
     number_map_init(&spikes.index);
     number_map_init(&spikes.seen);
     *verdict = SPIKE_NONE;
