@@ -203,22 +203,60 @@ static struct inputs find_inputs(const struct diff_facts *facts,
 }
 
 static bool
-has_input(const struct diff_facts *facts, const struct diff_fact *fact, uint64_t digest)
+is_input(const struct diff_facts *facts, const struct diff_fact *fact, uint32_t number)
 {
     const struct graph *graph = &facts->graph;
 
-    if (fact->node == GRAPH_NONE || digest == 0) {
+    if (fact->node == GRAPH_NONE || number == NONE) {
         return false;
     }
     for (uint32_t k = graph->nodes[fact->node].first_edge;
          k < graph->nodes[fact->node + 1].first_edge; k++) {
-        uint32_t source = facts->facts[graph->edges[k].source];
-
-        if (source != NONE && facts->items[source].digest == digest) {
+        if (facts->facts[graph->edges[k].source] == number) {
             return true;
         }
     }
     return false;
+}
+
+/* Whether the other fact was made from that value, by an input that is not the counterpart of
+ * another input of the fact. */
+static bool has_input(const struct diff_facts *others,
+                      const struct diff_fact *other,
+                      const struct diff_facts *facts,
+                      const struct diff_fact *fact,
+                      uint64_t digest)
+{
+    const struct graph *graph = &others->graph;
+
+    if (other->node == GRAPH_NONE || digest == 0) {
+        return false;
+    }
+    for (uint32_t k = graph->nodes[other->node].first_edge;
+         k < graph->nodes[other->node + 1].first_edge; k++) {
+        uint32_t source = others->facts[graph->edges[k].source];
+
+        if (source != NONE && others->items[source].digest == digest &&
+            !is_input(facts, fact, others->items[source].partner)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The line that the other program lacks, where its value was written into an item that the fact is. */
+static const struct diff_fact *find_writer(const struct diff_facts *facts,
+                                           const struct diff_fact *code)
+{
+    while (!code->is_code) {
+        struct inputs inputs = find_inputs(facts, code);
+
+        if (inputs.code == NONE || facts->items[inputs.code].event >= code->event) {
+            break;
+        }
+        code = &facts->items[inputs.code];
+    }
+    return code;
 }
 
 const struct diff_fact *diff_facts_find_code(const struct diff_facts *facts,
@@ -228,10 +266,10 @@ const struct diff_fact *diff_facts_find_code(const struct diff_facts *facts,
 {
     struct inputs inputs = find_inputs(facts, fact);
 
-    return inputs.code == NONE ||
-                   has_input(others, other, facts->items[inputs.code].digest)
+    return inputs.code == NONE || has_input(others, other, facts, fact,
+                                            facts->items[inputs.code].digest)
                ? NULL
-               : &facts->items[inputs.code];
+               : find_writer(facts, &facts->items[inputs.code]);
 }
 
 /* ---- what is odd ---- */
@@ -249,10 +287,14 @@ static void find_odd(struct diff_facts *facts)
         struct diff_fact *fact =
             facts->facts[node] == NONE ? NULL : &facts->items[facts->facts[node]];
 
-        if (fact != NULL && fact->state == DIFF_STATE_CODE) {
+        if (fact != NULL && (fact->state == DIFF_STATE_CODE || fact->is_lone_part)) {
             struct inputs inputs = find_inputs(facts, fact);
 
-            fact->is_odd = inputs.is_odd || inputs.is_unsure_odd;
+            if (fact->state == DIFF_STATE_CODE || inputs.code != NONE) {
+                /* An item may be written to by another name, in a line of this program alone. */
+                fact->state = DIFF_STATE_CODE;
+                fact->is_odd = inputs.is_odd || inputs.is_unsure_odd;
+            }
         }
     }
 }
@@ -402,6 +444,7 @@ static void judge_pairs(struct diff_facts sides[2])
 struct losses {
     uint32_t *items[2]; /* owned */
     size_t counts[2];
+    size_t done[2]; /* so many were spread */
 };
 
 static void
@@ -626,7 +669,7 @@ static bool is_lost_at_once(struct diff_facts sides[2],
 /* What something lost was made from is lost. */
 static void spread(struct diff_facts sides[2], struct losses *losses)
 {
-    size_t done[2] = {0, 0};
+    size_t *done = losses->done;
 
     while (done[0] < losses->counts[0] || done[1] < losses->counts[1]) {
         unsigned side = done[0] < losses->counts[0] ? 0 : 1;
@@ -649,7 +692,44 @@ static void spread(struct diff_facts sides[2], struct losses *losses)
     }
 }
 
-/* A container of another length comes back if it has odd items and none of them is lost. */
+/* Whether something is lost on the way of one run's own that begins with that fact. */
+static bool is_way_lost(const struct diff_facts *facts, size_t first)
+{
+    for (size_t i = first; i < facts->count && facts->items[i].state >= DIFF_STATE_CODE;
+         i++) {
+        if (facts->items[i].is_lost) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a condition reads is lost if the way that it chose is. */
+static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        const struct diff_facts *facts = &sides[side];
+
+        for (size_t i = 0; i < facts->count; i++) {
+            const struct diff_fact *fact = &facts->items[i];
+            bool is_first = i == 0 || facts->items[i - 1].state != DIFF_STATE_FLOW;
+
+            if (fact->condition == NULL || !is_first || !is_way_lost(facts, i)) {
+                continue;
+            }
+            for (uint32_t k = 0; k < fact->condition->read_count; k++) {
+                const struct diff_fact *read =
+                    diff_facts_find_read(facts, fact, &fact->condition->reads[k]);
+
+                if (read != NULL && read->is_odd) {
+                    lose(sides, losses, side, (uint32_t)(read - facts->items));
+                }
+            }
+        }
+    }
+}
+
+/* A container of another length comes back if it has odd or new items and none of them is lost. */
 static bool
 has_lost_items(const struct diff_facts *facts, uint32_t number, bool *has_odd)
 {
@@ -662,7 +742,7 @@ has_lost_items(const struct diff_facts *facts, uint32_t number, bool *has_odd)
             fact->site != container->site) {
             return false;
         }
-        *has_odd |= fact->is_odd;
+        *has_odd |= fact->is_odd || fact->state == DIFF_STATE_CODE;
         if (fact->is_lost) {
             return true;
         }
@@ -686,7 +766,7 @@ static void find_lost_containers(struct diff_facts sides[2])
 
 static bool find_lost(struct diff_facts sides[2], bool has_edits)
 {
-    struct losses losses = {.counts = {0, 0}};
+    struct losses losses = {.counts = {0, 0}, .done = {0, 0}};
     bool is_done = true;
 
     for (unsigned side = 0; side < 2; side++) {
@@ -703,6 +783,8 @@ static bool find_lost(struct diff_facts sides[2], bool has_edits)
         }
     }
     if (is_done) {
+        spread(sides, &losses);
+        lose_conditions(sides, &losses);
         spread(sides, &losses);
         find_lost_containers(sides);
     }

@@ -6,6 +6,7 @@
  * went into it by a certain edge, else own. An odd value comes back if all that was made from it
  * is equal in both runs or comes back: then it is a step of its own, and no difference. That a
  * result of fewer elements is equal proves nothing: the sum of a layer norm is 0 whatever its eps.
+ * What chose another way through the program does not come back if something of that way does not.
  * And where both runs give one name another value, one of them must have the other's elsewhere. */
 #ifndef MONITORCH_VIEW_DIFF_JUDGE_FACTS_H
 #define MONITORCH_VIEW_DIFF_JUDGE_FACTS_H
@@ -49,7 +50,9 @@ struct diff_fact {
     uint32_t node;     /* GRAPH_NONE: the value is none */
     uint32_t call, parent, call_line; /* the call, the one that made it, and where */
     uint32_t module, site, line;
-    uint64_t count; /* of elements; 0: no number */
+    const struct site *condition; /* borrowed: of a branch or a loop that one run alone
+                                   * reached; NULL */
+    uint64_t count;               /* of elements; 0: no number */
     double low, high, mean;
     float apart;     /* how far apart two values are, in their size; -1: not known */
     uint8_t state;   /* enum diff_state */
@@ -60,7 +63,8 @@ struct diff_fact {
     bool is_result : 1;      /* of a return */
     bool is_passed_text : 1; /* a text as an argument */
     bool is_container : 1;
-    bool is_part : 1;  /* an item of the container before it */
+    bool is_part : 1;      /* an item of the container before it */
+    bool is_lone_part : 1; /* such an item that the other run's container lacks */
     bool is_clock : 1; /* may differ by itself: read from a clock, an address, a path */
     bool is_edited : 1; /* its line reads differently, or the line that passed it */
     bool is_form : 1;   /* differs in more than its values */
@@ -111,7 +115,7 @@ const struct diff_fact *diff_facts_find_result(const struct diff_facts *facts,
                                                const struct diff_fact *reader);
 
 /* Code that this side alone has and that wrote what the fact was made from, where no input of the
- * other side has that value; NULL: there is none. */
+ * other side has that value in its place; NULL: there is none. */
 const struct diff_fact *diff_facts_find_code(const struct diff_facts *facts,
                                              const struct diff_fact *fact,
                                              const struct diff_facts *others,

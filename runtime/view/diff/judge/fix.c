@@ -129,6 +129,29 @@ column_of(struct diff_work *work, unsigned side, struct diff_place place)
     return (uint32_t)(line.bytes - at) + 1;
 }
 
+/* The last site before the line that runs before it does: what is further to the right is of another
+ * function, as is an argument of a `def` that is no further to the left. SITE_NONE: there is none. */
+static uint32_t
+site_run_before(struct diff_work *work, unsigned side, struct diff_place place)
+{
+    const struct site_table *table = table_of(work, side, place.module);
+    uint32_t column = column_of(work, side, place);
+    uint32_t found = SITE_NONE;
+
+    for (uint32_t i = table->site_count; i-- > 0;) {
+        const struct site *site = &table->sites[i];
+        struct diff_place head = {place.module, site->line};
+        uint32_t limit = site->kind == SITE_ENTER ? column - 1 : column;
+
+        if (site->line <= place.line &&
+            (found == SITE_NONE || site->line > table->sites[found].line) &&
+            column_of(work, side, head) <= limit) {
+            found = i;
+        }
+    }
+    return found;
+}
+
 /* Whether the statement, which has no site, is one around that line: each line between is further to the
  * right. */
 static bool
@@ -236,6 +259,18 @@ static bool names_something(struct diff_work *work, const struct edit *edit)
     return false;
 }
 
+/* The name by which a function is called: a constructor's is its class. */
+static struct slice called_name(struct slice function)
+{
+    struct slice last = slice_last_part(function, '.');
+
+    if (slice_equal(last, SLICE("__init__")) && last.size < function.size) {
+        last = slice_last_part(slice_part(function, 0, function.size - last.size - 1),
+                               '.');
+    }
+    return last;
+}
+
 /* Whether the site's statement, which goes on, makes the call whose argument differs: one that is made by
  * no recorded call, so that its line is not known. */
 static bool is_call_of_finding(struct search *search, const struct site *site)
@@ -245,9 +280,9 @@ static bool is_call_of_finding(struct search *search, const struct site *site)
 
     return call != NULL && call->parent == NULL && item != NULL &&
            item->kind == LOG_EVENT && item->event.site->kind == SITE_ENTER &&
-           asks_for(search->work, site,
-                    slice_last_part(
-                        open_call_function(call, search->work->readers[1])->name, '.'));
+           asks_for(
+               search->work, site,
+               called_name(open_call_function(call, search->work->readers[1])->name));
 }
 
 static uint32_t tier_of(struct search *search, const struct edit *edit)
@@ -278,7 +313,7 @@ static uint32_t tier_of(struct search *search, const struct edit *edit)
         }
     }
     if (!has_site) {
-        uint32_t before = site_before(table, edit->place.line);
+        uint32_t before = site_run_before(work, edit->side, edit->place);
         bool has_run = before == SITE_NONE ||
                        (work->visits[edit->side][first + before] & VISITED) != 0;
         bool is_near = edit->side == 1 && is_around_any(search, edit->place);

@@ -757,6 +757,11 @@ collect_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
         fact.state = DIFF_STATE_EQUAL;
     }
     fact.is_code = is_code;
+    fact.is_lone_part = step->odd == DIFF_ODD_PART;
+    if (fact.state == DIFF_STATE_FLOW &&
+        (event->site->kind == SITE_BRANCH || event->site->kind == SITE_LOOP)) {
+        fact.condition = event->site;
+    }
     if (diff_facts_add(&work->facts[side], &fact) == DIFF_FACT_NONE) {
         work->has_failed = true;
     }
