@@ -83,11 +83,12 @@ class Browser:
         self.folder = tempfile.mkdtemp()
         self.process = subprocess.Popen(
             [PROGRAM, f"--user-data-dir={self.folder}", *WORDS],
+            env={name: word for name, word in os.environ.items() if name != "LD_PRELOAD"},  # ASan's
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         port = pathlib.Path(self.folder, "DevToolsActivePort")
-        for _ in range(2400):
+        for _ in range(600):
             if port.exists() and port.read_text().count("\n"):
                 break
             time.sleep(0.05)
