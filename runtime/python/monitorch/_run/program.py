@@ -15,7 +15,6 @@ from _weakref import ref
 from monitorch import _instrument
 from monitorch._compile.selected import find_current_folder
 from monitorch._record import source as _source
-from monitorch._run.command import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +57,8 @@ def _find_script(program: Program) -> None:
         program.path = f"{find_current_folder()}/{program.path}"
     if _has_importer(program.path):
         program.kind = "folder"
-        _refuse_empty(program)
+        if _is_without_main(program.path):
+            _run_plainly(program)  # before a trace is begun, which replaces an older one
         return
     try:
         with open(program.path, "rb") as file:
@@ -67,15 +67,11 @@ def _find_script(program: Program) -> None:
         _run_plainly(program)
 
 
-def _refuse_empty(program: Program) -> None:
-    """Usage for a folder that Python cannot run: before a trace is begun, which replaces an older one."""
-    names = sorted(os.listdir(program.path)) if os.path.isdir(program.path) else ["__main__.py"]
-    if any(name.startswith("__main__.") for name in names):
-        return
-    folder = program.words[0].rstrip("/")
-    programs = [name for name in names if name.endswith(".py")]
-    example = f"{folder}/{programs[0] if programs else 'train.py'}"
-    raise Usage(f"{folder}: a folder without __main__.py; name the program, such as {example}")
+def _is_without_main(path: str) -> bool:
+    """Whether a folder is none that Python runs."""
+    return os.path.isdir(path) and not any(
+        name.startswith("__main__.") for name in os.listdir(path)
+    )
 
 
 def _has_importer(path: str) -> bool:
