@@ -43,7 +43,7 @@ static uint32_t find(const struct text_table *table, struct slice text, uint64_t
     return NUMBER_MAP_NONE;
 }
 
-/* Where the number of a text at that address is kept; what stands there may be another text's. */
+/* Where the number of a text at that address is kept; the slot may hold another text's. */
 static size_t recent_place(struct slice text)
 {
     uintptr_t address = (uintptr_t)text.bytes;

@@ -133,7 +133,7 @@ void call_table_each(struct call_table *table,
 /* A module that takes part in a recording: its site table, and what each visit needs of it at
  * hand. */
 
-/* What the module is told with in the trace. */
+/* The module's record in the trace. */
 struct module_text {
     struct slice table;
     struct slice name;   /* __name__ */
@@ -164,7 +164,7 @@ struct recorded_site {
     const void *plain_type, *plain_item_type;
 };
 
-/* A site that stands in the header of a while loop. */
+/* A site in the header of a while loop. */
 struct repeating_site {
     uint32_t site;
     uint32_t loop; /* the site of that loop's turns, or SITE_NONE */

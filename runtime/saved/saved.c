@@ -203,7 +203,7 @@ static uint64_t cut_call(struct slice *stem)
     return call;
 }
 
-/* Where the name begins: behind the last dot that stands in no brackets, those of a leaf such as
+/* Where the name begins: behind the last dot outside of brackets, those of a leaf such as
  * `cache['a.b']`. */
 static size_t find_name(struct slice stem)
 {

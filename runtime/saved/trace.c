@@ -23,7 +23,7 @@
  * module of the recording, with a table of its own. */
 struct saved_trace_writer {
     struct recorder *recorder;        /* owned */
-    struct text_table places;         /* what tells a place from all others */
+    struct text_table places;         /* the keys of places */
     struct recorded_module **modules; /* owned; by the places' numbers, may be NULL */
     size_t module_capacity;
 };
@@ -101,7 +101,7 @@ static struct recorded_module *add_module(struct saved_trace_writer *writer,
     return module;
 }
 
-/* The module that has this table, which `key` tells from all others. */
+/* The module that has this table; `key` is that table's alone. */
 static struct recorded_module *get_place(struct saved_trace_writer *writer,
                                          struct slice key,
                                          const struct site_table *table,

@@ -256,7 +256,7 @@ static bool check(struct calls_options *options, struct error *error)
         !find_format(options, error)) {
         return false;
     }
-    /* The leaves are most of what a tree on a terminal tells. */
+    /* Most of a tree on a terminal is its leaves. */
     if (options->kind == CALLS_TEXT && !options->given.leaves) {
         options->graph.has_leaves = true;
     }

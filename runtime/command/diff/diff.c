@@ -505,7 +505,7 @@ static bool report_found(void *context, const struct diff_finding *finding)
     return !output->has_failed;
 }
 
-/* Has diff tell the output, and the report through it. */
+/* Connects diff with the output, and the report with it. */
 static void diff_output_listen(struct diff_output *output, struct diff_options *options)
 {
     options->begun = report_begun;

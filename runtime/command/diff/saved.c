@@ -122,7 +122,7 @@ static void add_values(struct buffer *text,
     }
 }
 
-/* All that is told of the first divergence. */
+/* All that is reported of the first divergence. */
 static void diff_saved_first_add(struct buffer *text,
                                  const struct diff_saved_finding *finding,
                                  bool has_color)
@@ -188,7 +188,7 @@ static void diff_saved_add_name(struct buffer *text, const struct saved_entry *e
     buffer_add_number(text, entry->tensor.key.call);
 }
 
-/* ---- what diff_saved tells ---- */
+/* ---- callbacks of diff_saved ---- */
 
 static bool add_row(struct diff_saved_report *report,
                     const struct diff_saved_finding *finding)

@@ -128,7 +128,7 @@ static void export_source_release(struct export_source *source)
     arena_release(&source->arena);
 }
 
-/* Appends a text that was made from the source's as it would stand in the source's encoding. */
+/* Appends a text that was made from the source's in the source's encoding. */
 static bool export_source_encode(const struct export_source *source,
                                  struct slice text,
                                  struct buffer *bytes,

@@ -332,7 +332,7 @@ static bool write_text(struct export_output *output, struct error *error)
     if (is_file(output)) {
         is_written = file_draft_add(&output->draft, buffer_slice(&output->text), error);
     } else {
-        *error = ERROR_INIT; /* what fails is told there */
+        *error = ERROR_INIT; /* reported there */
         is_written = output_print(buffer_slice(&output->text));
     }
     output->text.size = 0;

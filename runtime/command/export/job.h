@@ -26,7 +26,7 @@ struct export_output {
     struct file_draft draft; /* of a file */
 };
 
-/* An error without a kind has been told already. Each that fails closes the output, and leaves
+/* An error without a kind has been reported already. Each that fails closes the output, and leaves
  * the file that was there as it was. */
 bool export_output_open(struct export_output *output, struct error *error);
 /* Writes what was added to `text`, where it is much. */
@@ -87,7 +87,7 @@ enum exit_code export_trace(struct export_job *job, const char *path);
 
 /* Writes each file that something was seen of; `folder` is "-" for standard output. `count` is how
  * many were written, `missing` how many have no source in the traces. An error without a kind has
- * been told already. */
+ * been reported already. */
 bool export_annotated(const struct annotation *annotation,
                       const char *folder,
                       size_t *count,

@@ -56,7 +56,7 @@ struct show {
     struct open_calls calls;            /* owned */
     struct tree_log tree;               /* owned */
     struct track_log *tracked;          /* owned; with --style tree, else NULL */
-    bool has_tracked_calls;             /* those alone are told by it */
+    bool has_tracked_calls;             /* it shows no others */
     struct buffer lines;                /* owned; what the tree log made of one item */
     uint16_t tree_thread;               /* whose lines of it stand last */
     bool has_tree_thread;
@@ -269,7 +269,7 @@ static bool print_nothing(struct show *show)
     return output_flush(&show->text, 1);
 }
 
-/* Tells on standard error what is wrong with the trace, or that nothing was there to show. */
+/* Prints on standard error what is wrong with the trace, or that nothing was there to show. */
 static enum exit_code show_report_rest(struct show *show)
 {
     enum exit_code exit_code = trace_report_damage(show->path, show->reader);
@@ -331,7 +331,7 @@ static void show_add_footer(const struct show *show)
 
 /* `monitorch show --style tree`: the tree log of a trace. */
 
-/* Whether the trace tells of tracked calls; else all of its calls are told. */
+/* Whether the trace has tracked calls; else all of its calls are shown. */
 static bool has_tracked_calls(struct log_reader *reader)
 {
     struct log_item item;
@@ -399,7 +399,7 @@ static void add_lines(struct show *show, uint16_t thread)
     buffer_add(&show->text, buffer_slice(&show->lines));
 }
 
-/* Tells what the item gives rise to. */
+/* Prints the lines of an item. */
 static void show_tree_add(struct show *show, const struct log_item *item)
 {
     uint16_t thread = 0;

@@ -362,7 +362,7 @@ static void report_count(const struct sql_run *run, const struct sql_result *res
     output_print_error(slice_of(line));
 }
 
-/* Tells the damage that was met since it was told last. true where there is some. */
+/* Reports the damage that was found since the last report. true where there is some. */
 static bool sql_run_report_damage(struct sql_run *run)
 {
     bool is_damaged = false;

@@ -35,7 +35,7 @@ struct why_options {
 
 /* ---- the command line ---- */
 
-/* So far back is told where nothing else is asked for. */
+/* The default of --depth. */
 #define DEPTH_DEFAULT 8
 
 #define TABLE_OF_OPTIONS "runtime/command/why/options.def"

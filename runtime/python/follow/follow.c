@@ -175,7 +175,7 @@ static bool is_visit(const struct follow_plan *plan, uint32_t visit)
     return visit < plan->visit_count;
 }
 
-/* Steps stand in the order of where they end. */
+/* Steps are in the order of their ends. */
 static bool check_steps(struct follow_plan *plan)
 {
     uint32_t last = 0;

@@ -109,7 +109,7 @@ read_of_tensor(const struct follow_plan *plan, PyObject *owner, const char *attr
     return value;
 }
 
-/* What stands at the end of a dotted name that begins with `object`; a new reference or NULL. */
+/* The object that a dotted name beginning with `object` leads to; a new reference or NULL. */
 static PyObject *
 find_end(const struct follow_plan *plan, PyObject *object, struct slice dotted)
 {

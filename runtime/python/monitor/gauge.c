@@ -588,7 +588,7 @@ struct probe {
     PyObject_HEAD PyObject *owner; /* owned: the Switch */
     PyObject *gauges;              /* owned: a tuple */
     PyObject *callback;            /* owned; NULL: the gauges alone */
-    PyObject *unread;              /* owned: told what a gauge could not read */
+    PyObject *unread;              /* owned: called with what a gauge could not read */
     PyObject
         *get_task; /* owned: torch's function for the running backward pass's number */
     void *module;  /* its address: copies of the module have the hook too */
@@ -746,7 +746,7 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     if (probe->callback != NULL) {
-        /* Between arguments and output torch tells keywords, where it was asked to. */
+        /* Between arguments and output torch hands over keywords, where that was asked for. */
         result =
             PyObject_CallFunctionObjArgs(probe->callback, arguments[0], arguments[1],
                                          output, count > 3 ? arguments[2] : NULL, NULL);

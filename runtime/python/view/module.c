@@ -335,7 +335,7 @@ static bool add_sites(struct log_reader *reader, struct buffer *text)
     struct log_item item;
 
     while (log_reader_next(reader, &item)) {
-        /* Every table stands in the file before what refers to it. */
+        /* Every table is in the file before what refers to it. */
     }
     for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
         const struct log_module *module = log_reader_module(reader, i);

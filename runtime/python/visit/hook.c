@@ -46,7 +46,7 @@ static inline bool visit_is_skipped(const struct session *session,
 /* Visits that are not recorded: their values are numbers, texts and the like, or containers whose
  * newest item is one. */
 
-/* Items of a tuple, which is new at each visit, that are looked at. */
+/* Items of a tuple, which is new at each visit, that are compared. */
 #define TUPLE_ITEM_MAX 8
 
 static inline bool is_plain_number(const PyObject *object, const PyTypeObject *type)

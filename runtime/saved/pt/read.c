@@ -241,7 +241,7 @@ static bool find_directory(struct zip_directory *directory,
 
 /* ---- the directory ---- */
 
-/* The numbers that do not fit in 32 bits stand in an extra field, in this order. */
+/* The numbers that do not fit in 32 bits are in an extra field, in this order. */
 static bool read_large_numbers(struct zip_member *member,
                                uint64_t *packed_size,
                                const unsigned char *extra,

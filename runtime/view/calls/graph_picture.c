@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-/* Which parts of a call graph's picture stand in a yard of their own. */
+/* Which parts of a call graph's picture have a yard of their own. */
 
-/* More frames below one node stand in a yard; */
+/* More frames below one node get a yard; */
 #define ROW_MOST 9
 /* as many where those beside it have a yard. */
 #define ROW_LEAST 2

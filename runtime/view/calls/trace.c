@@ -14,7 +14,7 @@
 
 /* The modules that a trace's calls went through. */
 
-/* Of a call with very many arguments no more is told. */
+/* The most arguments of a call that are shown. */
 #define SHAPE_LIMIT 400
 
 struct reading {

@@ -93,7 +93,7 @@ struct diff_work {
 void diff_match_events(struct diff_work *work, const struct diff_step *step);
 /* Whole values have come to their end. */
 void diff_settle_pending(struct diff_work *work);
-/* What a fact tells of one event; its partner, state and verdict are not known. */
+/* A fact of one event; its partner, state and verdict are not known. */
 void diff_fact_fill(struct diff_work *work,
                     unsigned side,
                     const struct log_event_view *event,

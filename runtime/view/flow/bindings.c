@@ -78,7 +78,7 @@ static uint32_t find_free(const struct flow_builder *builder,
         function = builder->functions[first + function].enclosing;
     }
     if (*scope == FLOW_NONE) {
-        /* The enclosing calls are not in the trace: what this one was told to read is its own. */
+        /* The enclosing calls are not in the trace: what this one reads is its own. */
         *scope = call->scope;
     }
     return flow_find_in_scope(builder, *scope, name);
@@ -128,7 +128,7 @@ static bool flow_object_scope(struct flow_builder *builder, uint32_t content)
     bool is_module = call->class_name != 0 && call->path != 0;
     uint32_t *attributes = &builder->contents[content].attributes;
 
-    /* Nobody has seen its making: what stands at that path is the same module. */
+    /* Its making is not recorded: the module at that path is the same one. */
     if (is_module && builder->visit.is_entered &&
         !builder->contents[content].is_initialised) {
         *attributes = call->owner;

@@ -81,7 +81,7 @@ static bool fill_function(struct flow_builder *builder,
         builder->functions[known->first_function + function->enclosing].is_enclosing =
             true;
     }
-    /* Scopes of classes are told from those of modules' paths by the highest bit. */
+    /* Scopes of classes differ from those of modules' paths in the highest bit. */
     return (class_name.size == 0 || flow_scope_of(builder, known->globals | 1u << 31,
                                                   class_text, &function->owner)) &&
            number_map_put(by_name, text, index);
@@ -114,7 +114,7 @@ out:
     return is_done || flow_out_of_memory(builder);
 }
 
-/* Sites stand in the order of the text, so each function's lines grow. */
+/* Sites are in the order of the text, so each function's lines grow. */
 static void find_next_lines(struct flow_module *known, uint32_t *lines, uint32_t *above)
 {
     const struct site_table *table = &known->module->table;
@@ -183,7 +183,7 @@ static bool add_sites(struct flow_builder *builder, struct flow_module *known)
     return true;
 }
 
-/* Where each function's names live that are not its own, as its reads tell. */
+/* Where each function's names live that are not its own, by its reads. */
 static bool add_name_scopes(struct flow_builder *builder,
                             const struct flow_module *known)
 {

@@ -371,7 +371,7 @@ bool flow_edges_of_value(struct flow_builder *builder,
 }
 
 /* What calls are given and what they return, joined with the statement that made them: it is
- * told after they have ended, by their caller's next event. */
+ * reported after they have ended, by their caller's next event. */
 
 /* An argument that is a value of its own is taken for made from so many others at most. */
 #define ARGUMENT_SOURCES_MAX 64
@@ -452,7 +452,7 @@ static bool is_made_by(const struct flow_builder *builder,
 
 /* ---- which call of the statement's term it is ---- */
 
-/* So many calls of a statement are told apart. */
+/* The most calls of a statement that are kept apart. */
 #define CALLS_MAX 64
 
 /* The calls of a term, in the order in which they are made. */
@@ -486,7 +486,7 @@ static void find_calls(const struct term *term, struct term_calls *calls)
     }
 }
 
-/* Whether the term stands in one of that kind: in a comprehension, in a choice. */
+/* Whether the term is a part of one of that kind: of a comprehension, of a choice. */
 bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind)
 {
     for (uint32_t i = 0; i < node; i++) {
@@ -514,7 +514,7 @@ static struct slice class_of(struct slice name)
     return end == 0 ? name : slice_last_part(slice_part(name, 0, end - 1), '.');
 }
 
-/* Whether the module stands in one of that name, which is called: `q.1` in `self.q(x)`. */
+/* Whether the module is inside of one of that name, which is called: `q.1` in `self.q(x)`. */
 static bool is_within(const struct flow_builder *builder,
                       const struct flow_call *call,
                       struct slice name)
@@ -595,7 +595,7 @@ static bool match_next(struct flow_builder *builder,
     return false;
 }
 
-/* Whether the function is a property, or is called by an operator: no call stands there. */
+/* Whether the function is a property, or is called by an operator: there is no call in the text. */
 static bool is_without_call(const struct flow_builder *builder,
                             const struct flow_call *call,
                             const struct site *site)
@@ -610,7 +610,7 @@ static bool is_without_call(const struct flow_builder *builder,
     return slice_starts(name, SLICE("__")) && !slice_equal(name, SLICE("__call__"));
 }
 
-/* The call of the term that made this one: of the module that it stands in, or else the only one that
+/* The call of the term that made this one: of the module that it is in, or else the only one that
  * no recorded call is known of. FLOW_NONE: there is none, or several. */
 static uint32_t find_open(const struct flow_builder *builder,
                           const struct term_calls *calls,
@@ -684,7 +684,7 @@ static void find_same(struct flow_builder *builder, const struct flow_call *call
         uint32_t read =
             object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
 
-        /* A name that is first told by the argument stands for the argument itself. */
+        /* A name whose first event is the argument means the argument itself. */
         if (read != FLOW_NONE && builder->sources[read].raw < callee->first_argument) {
             flow_set_same(builder, argument, builder->sources[read].raw);
         }

@@ -65,7 +65,7 @@ static bool flow_follow_visit(struct flow_builder *builder,
     return flow_turns_follow(builder, event, call);
 }
 
-/* What the statement read, when everything that it read has been told. */
+/* What the statement read, when all of that is known. */
 static bool flow_resolve_visit(struct flow_builder *builder,
                                const struct log_event_view *event)
 {
@@ -84,11 +84,11 @@ static bool flow_resolve_visit(struct flow_builder *builder,
            flow_edges_of_calls(builder, event->site);
 }
 
-/* Arguments that were made up: notes tell of them before the call that gets them. */
+/* Arguments that were made up: their notes precede the call that gets them. */
 
 #define GUESSES_MAX 1024
 
-/* What tells how the argument was made up; NULL: it was not. */
+/* The note on how the argument was made up; NULL: it was not. */
 static const struct flow_guess *
 flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t name)
 {
@@ -169,7 +169,7 @@ static bool flow_add_note(struct flow_builder *builder, const struct log_item *i
     return true;
 }
 
-/* A raw node of the first reading: what is known of a value as soon as it is met. */
+/* A raw node of the first reading: what is known of a value at its event. */
 
 #define LIMIT_OF_NODES (UINT32_MAX / 2)
 

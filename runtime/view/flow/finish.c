@@ -107,7 +107,7 @@ flow_statement(struct slice line, const struct site_table *table, uint32_t index
 #define RECURSION_MAX 1000
 
 /* Marks what is around each shown node. What a filter kept back, and something was made from,
- * stands in the boxes that there are anyway. */
+ * is in boxes that there are anyway. */
 static void mark_needed(const struct flow_builder *builder, uint8_t *is_needed)
 {
     for (uint32_t i = 0; i < builder->cluster_count; i++) {
@@ -127,7 +127,7 @@ static void mark_needed(const struct flow_builder *builder, uint8_t *is_needed)
     }
 }
 
-/* Whether the unit that is drawn alone is the call or stands in it: the picture is that. */
+/* Whether the unit that is drawn alone is the call or is in it: the picture is that. */
 static bool is_around_root(const struct flow_builder *builder,
                            const struct flow_unit *unit)
 {

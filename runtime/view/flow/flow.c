@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* The second reading of a trace: what the picture tells of each node. */
+/* The second reading of a trace: what the picture shows of each node. */
 
 /* NaN is the figure of an array that has none. */
 static void range_add(struct flow_range *range, double value, bool is_first)

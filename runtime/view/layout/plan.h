@@ -103,7 +103,7 @@ static inline struct plan_port *layout_plan_port(const struct layout_plan *plan,
                : &plan->ports[thing - layout_plan_port_thing(plan, 0)];
 }
 
-/* One level while it is laid out: what stands in a box, or on the page. Shared by level.c
+/* One level while it is laid out: what is in a box, or on the page. Shared by level.c
  * and rows.c alone. */
 
 struct piece {
@@ -132,7 +132,7 @@ struct level {
     double height;
 };
 
-/* Gives each piece, which is laid out, its place. Pieces with ports stand in one row, so that nothing is above or below them; the others
+/* Gives each piece, which is laid out, its place. Pieces with ports are in one row, so that nothing is above or below them; the others
  * stand beside them, row by row, low ones below each other beside a high one. On the left is
  * what the first piece is of. */
 void level_set_pieces(struct level *level);

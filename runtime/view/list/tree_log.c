@@ -29,7 +29,7 @@ void tree_log_release(struct tree_log *log)
     log->above = NULL;
 }
 
-/* Blanks in front of what stands in a call of that depth. */
+/* Blanks in front of the lines of a call of that depth. */
 static void tree_indent_add(struct buffer *text, uint32_t depth)
 {
     text_add_blanks(text, (depth < DEPTH_LIMIT ? depth : DEPTH_LIMIT) * (size_t)INDENT);
@@ -396,7 +396,7 @@ static void add_name(struct buffer *text, const struct log_event_view *event)
     text_add_shortened(text, event->path, TREE_NAME_LIMIT);
 }
 
-/* What kind of line it is, where its name and value do not tell. */
+/* The kind of a line, where its name and value do not show it. */
 static void add_kind(struct tree_log *log,
                      const struct log_event_view *event,
                      bool is_new_visit,

@@ -15,7 +15,7 @@
 
 /* SQLite's memory, from where all memory comes: so tests make its allocations fail too. */
 
-/* SQLite asks how large a block is: that stands in front of it, in room that keeps it aligned. */
+/* SQLite asks how large a block is: the size precedes it, in room that keeps it aligned. */
 #define HEAD_SIZE 16
 
 static void *block_of(void *bytes)
@@ -216,7 +216,7 @@ static int sql_functions_register(sqlite3 *database)
 
 /* What a query may do: read the traces, and make temporary tables. */
 
-/* Pragmas that only tell something. */
+/* Pragmas that change nothing. */
 static bool pragma_is_harmless(const char *name)
 {
     static const char *const names[] = {

@@ -32,7 +32,7 @@ static bool is_other_library(const struct log_event_view *event,
            before->is_numpy != ((event->shape->flags & LOG_FORM_NUMPY) != 0);
 }
 
-/* Another object: whether its value is another one too, as far as can be told. */
+/* Another object: whether its value is another one too, as far as is known. */
 static bool is_equal(const struct log_event_view *event,
                      const struct track_name *before)
 {

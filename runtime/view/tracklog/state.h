@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A call as the tree log knows it: what is wanted of it, and how much of it was told. */
+/* A call as the tree log knows it: what is wanted of it, and how much of it was written. */
 
-/* What the names of a call were when they were told last, as far as that decides what is said of
+/* What the names of a call were when they were written last, as far as that decides what is said of
  * their next value. */
 
 #define TRACK_DTYPE_SIZE 24
@@ -37,7 +37,7 @@ struct track_names {
     struct number_map places; /* in `items`, by the names' hashes */
 };
 
-/* What stands in `before` then; false where nothing is known of the name. The event's value
+/* What `before` holds then; false where nothing is known of the name. The event's value
  * is remembered: of a few thousand names, what is beyond is not. */
 bool track_names_add(struct track_names *names,
                      const struct log_event_view *event,
@@ -50,21 +50,21 @@ enum track_state {
     TRACK_SHOWN,
 };
 
-/* Stands in open_call.extra. */
+/* Of open_call.extra. */
 struct track_call {
     enum track_state state;
-    bool is_conditional; /* only wanted where something is met in it */
+    bool is_conditional; /* only wanted where something happens in it */
     struct track_wish wish;
     char *wish_text;            /* owned; may be NULL */
     struct track_labels labels; /* borrowed: the log's, and from wish_text */
     uint32_t level;             /* how far its lines are indented */
     uint32_t
         number;     /* of a generator or coroutine, among those of its thread; else 0 */
-    uint32_t depth; /* calls made within it are told as well, so many levels deep */
+    uint32_t depth; /* calls made within it are written too, so many levels deep */
     struct track_names names;
     struct buffer waiting; /* lines of a WAITING call */
     uint64_t left_out;     /* lines that were too many for `waiting` */
-    uint32_t line;         /* whose text was told last; 0: none */
+    uint32_t line;         /* whose text was written last; 0: none */
     uint32_t line_site;    /* by which site; SITE_NONE: before it was visited */
     uint32_t line_visit;
 };
@@ -75,7 +75,7 @@ static inline struct track_call *track_call_of(const struct open_call *call)
     return call->extra;
 }
 
-/* The nearest call that this one was made in and that is told, or is TRACK_WAITING where
+/* The nearest call that this one was made in and that is written, or is TRACK_WAITING where
  * `with_waiting`; NULL: none. */
 struct open_call *track_call_above(const struct open_call *call, bool with_waiting);
 

@@ -4,7 +4,7 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
-/* What the names of a call were when they were told last. */
+/* What the names of a call were when they were written last. */
 
 #define COUNT_MAX 4096
 
@@ -134,7 +134,7 @@ struct open_call *track_call_above(const struct open_call *call, bool with_waiti
     return NULL;
 }
 
-/* Nothing more is told of it: frees all but its state and level. */
+/* Nothing more is written of it: frees all but its state and level. */
 static void track_call_forget(struct open_call *call)
 {
     struct track_call *tracked = track_call_of(call);

@@ -675,7 +675,7 @@ void why_json_add(const struct why *why,
         json_key_add(text, SLICE("producers"));
         buffer_add_byte(text, '[');
         for (uint32_t i = 0; i < why->producer_count; i++) {
-            /* The one that people are told first stands first. */
+            /* The most important one is first. */
             uint32_t at = i == 0 ? why->main : i <= why->main ? i - 1 : i;
 
             buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
@@ -696,7 +696,7 @@ void why_json_add(const struct why *why,
 
 /* ---- as a picture ---- */
 
-/* What the value was made from has a mark, and the rest has none: so it is told apart. */
+/* What the value was made from has a mark, and the rest has none: so it differs. */
 enum flow_mark why_mark(void *context, uint64_t event)
 {
     struct why *why = context;

@@ -11,7 +11,7 @@
 
 /* Which event is asked about. */
 
-/* What stands in `FILE:LINE:NAME`, or an event's number. */
+/* The parts of `FILE:LINE:NAME`, or an event's number. */
 struct wanted {
     bool is_number;
     uint64_t number;
@@ -326,7 +326,7 @@ static bool choose_asked(struct why *why, struct error *error)
     return true;
 }
 
-/* Whether the infinity stands in the statement by its name: asked once for each site. */
+/* Whether the statement writes the infinity by its name: asked once for each site. */
 static bool
 is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
 {
@@ -454,7 +454,7 @@ static void add_line(struct buffer *text, struct slice line, struct reading *rea
     }
 }
 
-/* One more line, with a blank in front where one would stand in one line. */
+/* One more line, with a blank in front where one line would have one. */
 static void add_next(struct buffer *text, struct slice line, struct reading *reading)
 {
     char before = text->size > 0 ? text->bytes[text->size - 1] : ' ';
@@ -520,7 +520,7 @@ struct slice why_statement_of(struct why *why, uint32_t node)
 
 /* Back over the graph: to what made a value NaN, and to everything that it was made from. */
 
-/* So many rows of the slice are told without --all. */
+/* The rows of the slice that are printed without --all. */
 #define ROWS_MAX 40
 
 /* A queue of nodes, each in it as often as it got something new to pass. */
@@ -789,7 +789,7 @@ static bool find_slice(struct why *why)
     return is_done;
 }
 
-/* Those that are told keep their place: nearest first, the newest first among equals. */
+/* Those that are printed keep their place: nearest first, the newest first among equals. */
 static int row_compare(const void *a, const void *b)
 {
     const struct why_row *left = a;

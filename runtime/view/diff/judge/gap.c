@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Statements with arms, side by side: which arm is taken, and what stands in it. */
+/* Statements with arms, side by side: which arm runs, and what is in it. */
 
 /* The statement that an arm is of: its first arm, or the loop. */
 static const struct site *diff_arm_head(const struct log_event_view *event)

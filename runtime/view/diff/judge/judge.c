@@ -49,7 +49,7 @@ static bool is_digit(char byte)
            (byte >= 'A' && byte <= 'F');
 }
 
-/* How long an address is that stands there; 0: there is none. */
+/* The length of the address there; 0: there is none. */
 static size_t address_size(const struct reading *reading)
 {
     struct slice rest = slice_part(reading->text, reading->at, reading->text.size);

@@ -49,7 +49,7 @@ static void want(struct reads_search *reads_search, const struct site_read *read
     }
 }
 
-/* Whether the event tells what the target's statement would read by that name. */
+/* Whether the event has the value that the target's statement reads by that name. */
 static bool is_meant(const struct reads_search *reads_search,
                      const struct wanted *wanted,
                      const struct log_item *item,
@@ -158,7 +158,7 @@ static void add_uninitialised(const struct reads_search *reads_search,
     }
 }
 
-/* Attributes that the statement reads and that hold what no event tells: an nn.Module's
+/* Attributes that the statement reads and that hold what no event has: an nn.Module's
  * parameters, most often. */
 static void add_unreported(const struct reads_search *reads_search, struct buffer *text)
 {
@@ -180,7 +180,7 @@ static void add_unreported(const struct reads_search *reads_search, struct buffe
     }
 }
 
-/* A reader tells that memory ran out among what is damaged. */
+/* A reader reports that memory ran out as a kind of damage. */
 static bool is_memory_out(const struct log_reader *reader)
 {
     for (size_t i = 0; i < log_reader_damage_count(reader); i++) {
@@ -218,7 +218,7 @@ static void add_found(struct diff_work *work,
     }
 }
 
-/* Adds to work->text what the event's statement read, a line each, as its trace told it last;
+/* Adds to work->text what the event's statement read, a line each, as its trace recorded it last;
  * `heading` before the first. */
 static void diff_reads_add(struct diff_work *work,
                            unsigned side,
@@ -257,10 +257,10 @@ static void diff_reads_add(struct diff_work *work,
 
 #define PATH_LIMIT 100
 #define NAME_LIMIT 100
-/* Of a deeper way the outermost calls and the innermost are told. */
+/* Of a deeper way the outermost and the innermost calls are reported. */
 #define CALLS_MOST  16
 #define OUTER_CALLS 4
-/* So many loops around one line are told. */
+/* The most loops around one line that are reported. */
 #define LOOPS_MOST 4
 
 struct diff_place diff_place_of(const struct log_item *item,

@@ -210,7 +210,7 @@ static bool diff_saved_match_init(struct diff_saved_match *match,
 
 /* A saved tensor as an event of a trace. */
 
-/* Without statistics. Strides are left out: they tell how it was written, not what it is. */
+/* Without statistics and strides, which are the way it was written. */
 static void saved_event_make(struct saved_event *saved, const struct array *array)
 {
     saved->shape = (struct log_shape){
@@ -268,7 +268,7 @@ struct pieces {
     const struct array *const *arrays;
     bool are_contiguous[2];
     uint64_t count; /* elements of each */
-    uint64_t first; /* the next one that is looked at */
+    uint64_t first; /* the next one to compare */
     size_t step;    /* so many at once */
     struct slice bytes[2];
 };
@@ -290,7 +290,7 @@ static struct pieces pieces_begin(const struct array *const arrays[2])
     return pieces;
 }
 
-/* false at the end, or where memory ran out: the buffers tell. */
+/* false at the end, or where memory ran out: has_failed of the buffers. */
 static bool pieces_next(struct pieces *pieces, struct buffer buffers[2])
 {
     uint64_t left = pieces->count - pieces->first;
@@ -344,7 +344,7 @@ static bool have_same_bytes(struct diff_saved_values *saved,
     return !have_failed(saved);
 }
 
-/* What is asked of the elements of both, before it is told how far they are apart. */
+/* The elements of both, for the questions that come before their distance. */
 struct elements {
     double numbers[2][DIFF_REALS_BLOCK];
     size_t first, count; /* of the piece, that `numbers` hold */
@@ -398,7 +398,7 @@ static double largest_differing(const struct pieces *pieces, double largest)
 }
 
 /* An element may be off by what the sum that it came from was off by: the largest number of those
- * that are not the same in both tells how large that was. */
+ * that are not the same in both shows how large that was. */
 static double scale_of(struct diff_saved_values *saved,
                        const struct array *const arrays[2])
 {
@@ -414,7 +414,7 @@ static double scale_of(struct diff_saved_values *saved,
     return largest;
 }
 
-/* Whether no element is beyond tolerance, where that can be told before they are measured. */
+/* Whether no element is beyond tolerance, where that is known before they are measured. */
 static bool are_within(struct diff_saved_values *saved,
                        const struct array *const arrays[2],
                        const struct diff_comparison *comparison)

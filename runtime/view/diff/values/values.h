@@ -46,7 +46,7 @@ void diff_values_add(struct diff_values *values,
 /* false where not all of both came. */
 bool diff_values_finish(struct diff_values *values, struct diff_distance *distance);
 
-/* Numbers of two arrays as doubles, a block at a time: what is told of each element is told faster
+/* Numbers of two arrays as doubles, a block at a time: each element is compared faster
  * so. By the rules of tolerance.h. Nothing here allocates or fails. */
 
 /* So many elements are a block. */

@@ -27,7 +27,7 @@ struct sql_test {
 /* So many constraints are handed over; others SQLite tries itself. */
 #define SQL_PLAN_TEST_MAX 15
 
-/* What idxNum tells. */
+/* The bits of idxNum. */
 enum sql_plan {
     SQL_PLAN_MODULE = 1,  /* the column `module` is used */
     SQL_PLAN_ONE_ROW = 2, /* seq is given */
@@ -324,7 +324,7 @@ static bool follow(struct events_cursor *cursor)
     }
 }
 
-/* The trace's next event that may fit; `*is_found` tells whether there is one. */
+/* The trace's next event that may fit; `*is_found`: whether there is one. */
 static int read_row(struct events_cursor *cursor, bool *is_found)
 {
     struct log_reader *reader = cursor->reader->reader;
@@ -390,7 +390,7 @@ static bool narrow_to_call(struct events_cursor *cursor)
     return true;
 }
 
-/* The numbers that the tests leave, as far as they tell. */
+/* The numbers that the tests leave, as far as they are bounded. */
 static void narrow_to_numbers(struct events_cursor *cursor)
 {
     cursor->first = 0;
@@ -465,7 +465,7 @@ static int events_settle(struct events_cursor *cursor)
 /* What a seek costs, in rows that are read. */
 #define SEEK_COST 30.0
 
-/* What is told of the constraints that are handed over, in their order: a letter for the column,
+/* The constraints that are handed over, in their order: a letter for the column,
  * one for the operator. People see it in `explain query plan`. */
 struct plan_text {
     char bytes[2 * SQL_PLAN_TEST_MAX + 1];
@@ -496,7 +496,7 @@ static void plan_add(struct plan_text *text, int column, unsigned char operator_
     text->count++;
 }
 
-/* The constraint at `index` of those that idxStr tells. */
+/* The constraint at `index` of those in idxStr. */
 static void
 sql_plan_read(const char *text, int index, int *column, unsigned char *operator_)
 {

@@ -85,7 +85,7 @@ static void reading_skip_string(struct expressions *all, char quote)
     all->at = all->at < all->text.size ? all->at : all->text.size;
 }
 
-/* Goes behind that word if it stands there. */
+/* Skips that word if it is there. */
 static bool reading_skip_word(struct expressions *all, struct slice word)
 {
     size_t end = all->at + word.size;
@@ -322,7 +322,7 @@ static void skip_key(struct expressions *all)
     }
 }
 
-/* Behind the bracket that closes the one that stands there. */
+/* Behind the bracket that closes the one there. */
 static void reading_skip_bracket(struct expressions *all)
 {
     uint32_t depth = 0;

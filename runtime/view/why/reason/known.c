@@ -17,7 +17,7 @@ static bool has_dimension(const struct range *range, int64_t size)
     return false;
 }
 
-/* Told where the value has no element, or no element along one of its dimensions. */
+/* The reason where the value has no element, or no element along one of its dimensions. */
 static void report_nothing(const struct call *call)
 {
     const struct range *x = call->x;

@@ -506,7 +506,7 @@ static enum certainty overlaps(const struct range *a,
                                                                    : both;
 }
 
-/* What a value has that is an infinity: told where `certainty` is not NO. */
+/* The infinities of a value: where `certainty` is not NO. */
 static void report_overlap(struct reasoner *reasoner,
                            enum certainty certainty,
                            const char *what,

@@ -88,7 +88,7 @@ static uint32_t rank_of(const struct why_question *question, uint32_t index)
     return rank;
 }
 
-/* Expressions stand in the order in which they end, and so are calls evaluated: where there are as
+/* Expressions are in the order in which they end, and so are calls evaluated: where there are as
  * many places as recorded calls, the first is the first. */
 static void calls_match(struct reasoner *reasoner)
 {
