@@ -15,8 +15,8 @@
 #define PATH_SLACK 4096
 
 /* session->module_paths: address -> (weak reference, path as bytes, the root's weak reference,
- * the address of a root below which it was looked for in vain, or None). An address that another
- * object has taken since is told by the reference. */
+ * the address of a root below which it was looked for in vain, or None). The weak
+ * reference is dead where another object has the address since. */
 enum { ENTRY_SELF, ENTRY_PATH, ENTRY_ROOT, ENTRY_TRIED };
 
 /* The entry of the object at that address; borrowed, or NULL. */

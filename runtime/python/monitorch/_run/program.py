@@ -68,10 +68,9 @@ def _find_script(program: Program) -> None:
 
 
 def _is_without_main(path: str) -> bool:
-    """Whether a folder is none that Python runs."""
-    return os.path.isdir(path) and not any(
-        name.startswith("__main__.") for name in os.listdir(path)
-    )
+    """Whether a folder is none that Python runs, or cannot be read."""
+    names = (f"{path}/__main__{suffix}" for suffix in importlib.machinery.all_suffixes())
+    return os.path.isdir(path) and not any(map(os.path.exists, names))
 
 
 def _has_importer(path: str) -> bool:
