@@ -538,11 +538,38 @@ static bool is_within(const struct flow_builder *builder,
     return false;
 }
 
+/* Whether the read is a tensor. */
+static bool is_tensor_read(const struct flow_builder *builder, uint32_t read)
+{
+    for (uint32_t i = 0; i < builder->visit.source_count; i++) {
+        if (builder->sources[i].read == read &&
+            builder->raws[builder->sources[i].raw].kind == VALUE_TENSOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the method's object may be a module: `self.net(x)`, and not `x.transpose(0, 1)`. */
+static bool is_of_module(const struct flow_builder *builder, uint32_t node)
+{
+    const struct term *term = builder->visit.term;
+    uint32_t object = term_child(term, node);
+
+    while (object != 0 && (term->nodes[object].kind == TERM_ATTRIBUTE ||
+                           term->nodes[object].kind == TERM_ITEM)) {
+        object = term_child(term, object);
+    }
+    return object != 0 && term->nodes[object].kind == TERM_READ &&
+           !is_tensor_read(builder, term->nodes[object].number);
+}
+
 /* Whether a call by that name may be the call of the function. */
 static bool names_fit(const struct flow_builder *builder,
                       const struct flow_call *call,
-                      const struct term_node *node)
+                      uint32_t place)
 {
+    const struct term_node *node = &builder->visit.term->nodes[place];
     struct slice whole = function_name(builder, call);
     struct slice name = slice_last_part(whole, '.');
     struct slice path = builder->texts.texts[call->path];
@@ -556,8 +583,9 @@ static bool names_fit(const struct flow_builder *builder,
     if (!slice_equal(name, SLICE("forward")) && !slice_equal(name, SLICE("__call__"))) {
         return false;
     }
-    return node->kind == TERM_CALL || path.size == 0 ||
-           slice_equal(node->key, slice_last_part(path, '.'));
+    return node->kind == TERM_CALL ||
+           (path.size == 0 ? is_of_module(builder, place)
+                           : slice_equal(node->key, slice_last_part(path, '.')));
 }
 
 static void match(struct flow_builder *builder, struct flow_call *call, uint32_t node)
@@ -585,7 +613,7 @@ static bool match_next(struct flow_builder *builder,
         uint32_t at = (*place + i) % calls->count;
         uint32_t node = calls->nodes[at];
 
-        if (names_fit(builder, call, &term->nodes[node]) &&
+        if (names_fit(builder, call, node) &&
             (at >= *place || flow_term_is_in(term, node, TERM_EACH))) {
             match(builder, call, node);
             *place = at + 1;

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The blindness of a transpose: as operations.c counts. */
+#define BLINDNESS_LAYOUT 2
+
 /* What may lie otherwise: lines with what no formula shows, from the values that lie as in A on. */
 struct layout {
     struct proof *proof;
@@ -40,11 +43,33 @@ static int compare_axes(struct proof *proof, uint32_t value)
     return own == of_a ? 1 : -1;
 }
 
+/* Whether the call laid the argument otherwise than the value that it was made from. */
+static bool is_laid_by_call(const struct match_contents *b, uint32_t value)
+{
+    const struct match_run *run = b->run;
+    const struct match_value *argument = &run->values[value];
+
+    for (uint32_t k = run->in.first[value];
+         argument->is_argument && k < run->in.first[value + 1]; k++) {
+        const struct match_value *source = &run->values[run->in.items[k]];
+
+        if (source->content == argument->content) {
+            return source->has_hash && argument->has_hash &&
+                   source->hash != argument->hash;
+        }
+    }
+    return false;
+}
+
 static void add_blind(struct layout *layout, uint32_t value)
 {
+    const struct match_contents *b = &layout->proof->ranking->match->contents[1];
     unsigned blindness = match_meaning_blindness(&layout->proof->meanings[1], value);
     int axes = compare_axes(layout->proof, value);
 
+    if (is_laid_by_call(b, value) && blindness < BLINDNESS_LAYOUT) {
+        blindness = BLINDNESS_LAYOUT;
+    }
     if (axes != 0) {
         blindness = axes < 0 ? 9 : blindness > 2 ? blindness - 2 : 0;
     }
@@ -63,7 +88,8 @@ static void add_relaid(struct layout *layout, uint32_t content, unsigned depth)
     uint32_t i = same == MATCH_NONE ? b->items[content].first : b->next[same];
 
     for (; i != MATCH_NONE; i = b->next[i]) {
-        if (!b->run->values[i].is_weight && !b->run->values[i].is_argument) {
+        if (!b->run->values[i].is_weight &&
+            (!b->run->values[i].is_argument || is_laid_by_call(b, i))) {
             add_blind(layout, i);
         }
     }
@@ -183,6 +209,23 @@ static bool boost_weights(struct match_leave *leave)
     return is_found;
 }
 
+/* Whether a value that the content was made from lies otherwise than A's: then an earlier line, which is not
+ * recorded, may have laid it so. */
+static bool reads_otherwise(const struct proof *proof, uint32_t content)
+{
+    const struct match_contents *b = &proof->ranking->match->contents[1];
+
+    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
+        const struct match_content *input = &b->items[b->in.items[k]];
+
+        if (input->partner != MATCH_NONE && !input->is_weight && !input->is_weak &&
+            match_order_of_value(proof->ranking, input->last) != MATCH_ORDER_SAME) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The formula is A's, and the numbers are not: they lie otherwise. */
 void match_proof_blame_layout(struct proof *proof, uint32_t content)
 {
@@ -199,6 +242,10 @@ void match_proof_blame_layout(struct proof *proof, uint32_t content)
     if (layout.best != MATCH_NONE && !layout.is_weight) {
         match_blame(match_add_line(proof->ranking, layout.best), MATCH_REASON_LAYOUT,
                     SCORE_PROVED);
+    }
+    if (layout.best == MATCH_NONE ||
+        proof->ranking->match->runs[1].values[layout.best].content == content) {
+        proof->ranking->has_doubt = reads_otherwise(proof, content);
     }
     match_blame(match_add_line(proof->ranking, first), MATCH_REASON_LAYOUT,
                 SCORE_LAYOUT);

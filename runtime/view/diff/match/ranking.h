@@ -55,6 +55,7 @@ struct ranking {
     unsigned line_count;
     bool
         has_unproved; /* a weight of the region is none of A's, or may be in another order */
+    bool has_doubt; /* what no line shows may be it: no suspect is certain */
 };
 
 /* ---- suspects.c ---- */
@@ -104,6 +105,8 @@ bool match_is_step(const struct match_contents *contents,
 /* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
 struct match_suspect *
 match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
+/* How the value lies, by those of its content's partner. */
+enum match_order match_order_of_value(const struct ranking *ranking, uint32_t value);
 /* The last value of the content that lies as one of A's; MATCH_NONE: none. */
 uint32_t match_find_in_order(struct ranking *ranking, uint32_t content);
 /* Blames the weight, or the line that laid the value out, if the input of the content lies otherwise than

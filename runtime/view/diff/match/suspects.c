@@ -16,8 +16,7 @@
 
 static uint32_t match_find_sibling(struct ranking *ranking, uint32_t number);
 
-/* How the values of the content lie, by those of its partner: `value` itself, of B. */
-static enum match_order order_of_value(const struct ranking *ranking, uint32_t value)
+enum match_order match_order_of_value(const struct ranking *ranking, uint32_t value)
 {
     const struct match *match = ranking->match;
     const struct match_value *b = &match->runs[1].values[value];
@@ -42,7 +41,7 @@ static enum match_order order_of_value(const struct ranking *ranking, uint32_t v
 
 static enum match_order order_of_weight(const struct ranking *ranking, uint32_t value)
 {
-    return order_of_value(ranking, value);
+    return match_order_of_value(ranking, value);
 }
 
 /* Whether all inputs of the content have their elements in A's order. */
@@ -60,7 +59,7 @@ static bool are_inputs_in_order(const struct ranking *ranking, uint32_t content)
         }
         has_any |= source->partner != MATCH_NONE;
         if (source->partner != MATCH_NONE &&
-            order_of_value(ranking, source->last) != MATCH_ORDER_SAME) {
+            match_order_of_value(ranking, source->last) != MATCH_ORDER_SAME) {
             return false;
         }
     }
@@ -75,7 +74,7 @@ static void blame_reshaped(struct ranking *ranking, uint32_t content, uint32_t s
     uint32_t last = contents->items[content].last;
     unsigned tried = 0;
 
-    if (same == last || order_of_value(ranking, last) != MATCH_ORDER_UNKNOWN) {
+    if (same == last || match_order_of_value(ranking, last) != MATCH_ORDER_UNKNOWN) {
         return;
     }
     for (uint32_t i = same == MATCH_NONE
@@ -100,7 +99,7 @@ static void judge_order(struct ranking *ranking, uint32_t content)
 
     for (uint32_t i = first; i != MATCH_NONE && tried < 4 * VALUES_MAX;
          i = contents->next[i], tried++) {
-        enum match_order order = order_of_value(ranking, i);
+        enum match_order order = match_order_of_value(ranking, i);
 
         if (order == MATCH_ORDER_SAME) {
             same = i;
@@ -386,7 +385,7 @@ uint32_t match_find_in_order(struct ranking *ranking, uint32_t content)
 
     for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
          i = contents->next[i]) {
-        if (order_of_value(ranking, i) == MATCH_ORDER_SAME) {
+        if (match_order_of_value(ranking, i) == MATCH_ORDER_SAME) {
             same = i;
         }
     }
@@ -423,7 +422,7 @@ bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input
          i = contents[1].next[i]) {
         const struct match_value *value = &contents[1].run->values[i];
 
-        order = order_of_value(ranking, i);
+        order = match_order_of_value(ranking, i);
         if (order == MATCH_ORDER_SAME) {
             same = i;
         } else if (order == MATCH_ORDER_OTHER && same != MATCH_NONE &&
@@ -700,7 +699,7 @@ static bool is_certain(const struct ranking *ranking)
     const struct match_leave *leave = ranking->leave;
     const struct match_suspect *first = &leave->suspects[0];
 
-    if (leave->suspect_count == 0 ||
+    if (leave->suspect_count == 0 || ranking->has_doubt ||
         !(is_strong(first) ||
           ((first->reasons & MATCH_REASON_STEP) != 0 && is_same_statement(ranking)))) {
         return false;
