@@ -443,8 +443,8 @@ def test_written_through_another_name(places):
 
 def test_what_no_recorded_line_wrote_is_first_seen(places):
     first, _ = head(places, "late")
-    assert re.match(r"program\.py:\d+: NaN first seen here: late: finite values cannot", first)
-    assert f"wrote to `clean` after line {line_of('clean = torch')} (#" in first
+    assert re.match(r"program\.py:\d+: NaN first seen here: late: the recorded values cannot", first)
+    assert f"changed `clean` after line {line_of('clean = torch')} (#" in first
 
 
 STEPS = """\

@@ -116,6 +116,43 @@ static void test_reasons(void)
     }
 }
 
+/* Recorded figures of all elements bound what a statement takes of all of them. */
+static void test_whole_figures(void)
+{
+    static const struct {
+        const char *statement;
+        unsigned made;
+        const char *words;
+    } cases[] = {
+        {"y = d / d.std()", WHY_POSINF, ""},
+        {"y = d / d.std(0)", WHY_POSINF, "division by zero: `d.std(0)` was 0"},
+        {"y = d / d.var()", WHY_POSINF, ""},
+        {"y = d / d.mean()", WHY_POSINF, ""},
+        {"y = d / d.mean(-1)", WHY_POSINF, "division by zero: `d.mean(-1)` was 0"},
+        {"y = d.mean().log()", WHY_NAN, ""},
+        {"y = flat / flat.std()", WHY_POSINF, "division by zero: `flat.std()` was 0"},
+        {"y = holed / holed.std()", WHY_POSINF,
+         "division by zero: `holed.std()` was 0"},
+    };
+    struct why_input inputs[] = {
+        array("d", -1, 5, 0),
+        array("flat", 1, 1.001, 0),
+        array("holed", -1, 5, 0),
+    };
+
+    inputs[0].statistics.mean = inputs[2].statistics.mean = 2;
+    inputs[0].statistics.std = inputs[2].statistics.std = 1.5;
+    inputs[1].statistics.mean = 1;
+    inputs[1].statistics.std = 1e-4;
+    inputs[2].statistics.nan_count = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask(cases[i].statement, inputs, sizeof inputs / sizeof *inputs, cases[i].made);
+        if (!CHECK_TEXT(buffer_slice(&text), cases[i].words)) {
+            printf("  of: %s\n", cases[i].statement);
+        }
+    }
+}
+
 static void test_what_cannot_be(void)
 {
     struct why_input inputs[] = {array("a", 1, 3, 0), array("p", 0.5, 4, 0)};
@@ -199,6 +236,7 @@ static void test_long_and_deep(void)
 int main(void)
 {
     test_reasons();
+    test_whole_figures();
     test_what_cannot_be();
     test_any_text();
     test_long_and_deep();

@@ -387,19 +387,18 @@ static void report_came_in(const struct why *why,
     report_first_event(why, text);
 }
 
-/* The values are known as they were when they were told last. */
+/* No line gives it of the values as they were recorded last: one of them has changed since. */
 static void report_written_since(const struct why *why,
                                  const struct why_producer *producer,
                                  struct buffer *text)
 {
-    buffer_add(text,
-               SLICE("finite values cannot give it here: unrecorded code wrote to "));
+    buffer_add(text, SLICE("the recorded values cannot give it: code that is not "
+                           "recorded changed "));
     for (uint32_t i = 0; i < producer->input_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(" or ") : SLICE(""));
+        buffer_add(text, i > 0 ? SLICE(", or ") : SLICE(""));
         add_name(text, producer->names[i]);
         buffer_add(text, SLICE(" after "));
         add_place(why, producer->inputs[i], text);
-        buffer_add(text, SLICE(", where it was finite"));
     }
 }
 

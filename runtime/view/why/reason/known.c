@@ -43,8 +43,40 @@ struct range call_one_of(const struct call *call)
     return result;
 }
 
+/* The recorded figures of all elements, where the call is of all of them and says no more: `x.std()`, and
+ * not `x.std(0)`. NULL: they are not known, or some element is not finite. */
+static const struct statistics *whole_statistics(const struct call *call)
+{
+    const struct why_input *input = call->x->input;
+
+    if (input == NULL || !call->x->is_bounded ||
+        call->expression->first != EXPRESSION_NONE ||
+        call->expression->left == EXPRESSION_NONE || input->statistics.count < 2 ||
+        statistics_finite_count(&input->statistics) < input->statistics.count) {
+        return NULL;
+    }
+    return &input->statistics;
+}
+
+/* Bounds of a figure of all elements that was recorded: as far as it may have been rounded. Of one that
+ * is small beside the elements nothing is known but that. */
+static void narrow(struct range *result, const struct range *x, double figure)
+{
+    double most = fmax(fabs(x->low), fabs(x->high));
+    double rounding = 0.01 * most;
+
+    if (!isfinite(figure) || fabs(figure) <= rounding) {
+        return;
+    }
+    result->low = fmax(result->low, figure - rounding);
+    result->high = fmin(result->high, figure + rounding);
+    result->is_attained = false;
+    result->zero = CERTAINTY_NO;
+}
+
 struct range call_mean(const struct call *call)
 {
+    const struct statistics *whole = whole_statistics(call);
     struct range result = call_one_of(call);
 
     report_nothing(call);
@@ -53,6 +85,9 @@ struct range call_mean(const struct call *call)
     } else if (call->x->is_bounded && result.low >= 0 && result.high > 0 &&
                call->x->zero == CERTAINTY_NO) {
         result.zero = CERTAINTY_NO;
+    }
+    if (whole != NULL) {
+        narrow(&result, call->x, whole->mean);
     }
     return result;
 }
@@ -125,6 +160,7 @@ struct range call_product(const struct call *call)
 struct range call_deviation(const struct call *call)
 {
     const struct range *x = call->x;
+    const struct statistics *whole = whole_statistics(call);
     struct range result = range_mapped(x, call->expression->text, 0, x->high - x->low);
     bool is_single = x->has_count && x->count == 1;
     bool can_be_single = !x->has_count || has_dimension(x, 1);
@@ -154,7 +190,11 @@ struct range call_deviation(const struct call *call)
     result.has_count = false;
     result.shape = NULL;
     result.zero = x->is_bounded && x->low == x->high ? CERTAINTY_YES : CERTAINTY_MAYBE;
+    if (whole != NULL) {
+        narrow(&result, x, whole->std);
+    }
     if (slice_equal(call->name, SLICE("var"))) {
+        result.low = result.low * result.low;
         result.high = result.high * result.high;
         range_overflow(call->reasoner, &result);
     }
