@@ -273,3 +273,119 @@ def test_the_value_of_a_loss_is_in_its_box(training, tmp_path):
     path = tmp_path / "a.svg"
     assert graph(training, path, "-q", "--tables", "none", "--step", 2).returncode == 0
     assert re.search(r"float32 \[\] +grad += [24]\.\d", texts(path))
+
+
+# ---- a training with gradients ----
+
+TRAINER = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(4, 8)
+        self.down = nn.Linear(8, 1)
+
+    def forward(self, x):
+        hidden = F.relu(self.up(x))
+        return self.down(hidden)
+
+
+def main(steps, micros, broken):
+    torch.manual_seed(0)
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.25
+        for micro in range(micros):
+            x = torch.rand(6, 4)
+            if step == broken:
+                x = x * 1e30
+            loss = net(x).square().mean()
+            loss.backward()
+        norm = nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(*map(int, sys.argv[1:]))
+"""
+
+
+def train(folder, *words):
+    pytest.importorskip("torch")
+    (folder / "trainer.py").write_text(TRAINER)
+    trace = folder / "run.mtrace"
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", "--backward", "-o", trace, folder / "trainer.py", *words,
+        python=warm.python(), folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return trace
+
+
+def arrows(trace, folder, *words):
+    """The arrows of a step: pairs of names."""
+    path = folder / "a.svg"
+    assert graph(trace, path, "-q", *words).returncode == 0
+    titles = re.findall(r'class="edge[^"]*"[^>]*><title>([^<]*)</title>', path.read_text())
+    return [tuple(html.unescape(title).split(" × ")[0].split(" → ")) for title in titles]
+
+
+@pytest.mark.torch
+def test_the_backward_and_the_optimizer_are_boxes(tmp_path):
+    trace = train(tmp_path, 4, 1, -1)
+    found = arrows(trace, tmp_path, "--step", 3)
+    for edge in (
+        ("loss", "backward"),
+        ("backward", "clip_grad_norm_"),
+        ("clip_grad_norm_", "SGD.step"),
+        ("clip_grad_norm_", "norm"),
+    ):
+        assert edge in found, (edge, found)
+    told = texts(tmp_path / "a.svg")
+    assert "4 parameters changed, learning rate 0.25" in told
+    assert "4 of parameters" in told and "gradient  " in told
+    assert "group['params']" not in told  # items that nothing is made of
+    height, width = (float(re.search(rf'{side}="([\d.]+)pt"', (tmp_path / "a.svg").read_text())[1]) / 0.75
+                     for side in ("height", "width"))  # fmt: skip
+    assert width <= WIDTH and height <= HEIGHT
+
+
+@pytest.mark.torch
+def test_gradients_of_several_backwards_add_up(tmp_path):
+    found = arrows(train(tmp_path, 2, 2, -1), tmp_path, "--step", 2)
+    assert found.count(("backward", "backward")) == 1
+    assert "2 of 2: a turn" in texts(tmp_path / "a.svg")
+
+
+@pytest.mark.torch
+def test_a_backward_that_makes_a_nan_is_marked(tmp_path):
+    trace = train(tmp_path, 4, 1, 2)
+    path = tmp_path / "a.svg"
+    assert graph(trace, path, "-q").returncode == 0
+    told = texts(path)
+    assert "step 3 of 4" in told  # the first that is not finite
+    assert "with NaN or Inf" in told
+
+
+@pytest.mark.torch
+def test_without_gradients_there_are_no_such_boxes(training, tmp_path):
+    path = tmp_path / "a.svg"
+    assert graph(training, path, "-q", "--step", 2).returncode == 0
+    assert "backward" not in texts(path) and "gradient" not in texts(path)
+
+
+@pytest.mark.torch
+def test_a_filter_draws_what_it_chooses_alone(tmp_path):
+    trace = train(tmp_path, 2, 1, -1)
+    path = tmp_path / "a.svg"
+    assert graph(trace, path, "-q", "--function", "Net.*").returncode == 0
+    assert "SGD.step" not in texts(path)

@@ -92,7 +92,9 @@ static void check_graph(const struct flow_graph *graph)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         check_node(graph, &graph->nodes[i]);
-        claim(i == 0 || graph->nodes[i - 1].event < graph->nodes[i].event);
+        claim(i == 0 || graph->nodes[i - 1].event < graph->nodes[i].event ||
+              (graph->nodes[i].flags & FLOW_NODE_UPDATE) != 0 ||
+              (graph->nodes[i - 1].flags & FLOW_NODE_UPDATE) != 0);
     }
     check_edges(graph);
     check_groups(graph);
@@ -153,6 +155,7 @@ static void build_all(struct log_reader *reader)
         options.is_step_call = i == 1;
         options.has_depth = i > 1;
         options.depth = i & 1;
+        options.has_updates = i > 1;
         build(reader, &options);
     }
     options = (struct flow_options){.fold = FLOW_FOLD_AUTO};

@@ -307,6 +307,7 @@ static bool graph_options_read(struct graph_options *options,
     options->render.flow.filter = &options->filter;
     options->render.flow.keeps_ends = true;
     options->render.flow.has_nan_marks = true;
+    options->render.flow.has_updates = true;
     return arguments_read(rules, OPTION_COUNT, word_count, words, &reader, error) &&
            check(options, error);
 }

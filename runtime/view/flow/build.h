@@ -283,6 +283,42 @@ struct flow_visit {
     uint32_t edges_left;   /* edges from all of them that may still be made */
 };
 
+/* A backward, or a call that writes to gradients or parameters. */
+struct flow_update {
+    uint32_t raw; /* its node; FLOW_NONE: no line of it is known yet */
+    enum log_step_tag tag;
+    uint32_t line;
+    uint32_t name;            /* text: `AdamW.step` */
+    uint64_t value_count;     /* gradients, or tensors that it wrote */
+    uint64_t parameter_count; /* of a backward: gradients of parameters */
+    uint64_t bad_count;       /* of the values: hold NaN or an infinity */
+    double largest;           /* magnitude of a finite element in them */
+    uint32_t largest_name;    /* text: of the value that has it */
+    double rate;              /* the optimizer's learning rate; NaN: not known */
+    bool has_start;           /* of a backward: its first gradient was seen */
+};
+
+struct flow_parameter {
+    uint32_t written_by; /* the update that wrote its gradient last; FLOW_NONE */
+    uint32_t version;    /* of that gradient */
+    uint64_t gradient;   /* its address; 0: not known */
+};
+
+/* Updates in their order; parameters by address. */
+struct flow_updates {
+    struct flow_update *items; /* owned */
+    size_t capacity;
+    uint32_t count;
+    struct flow_parameter *parameters; /* owned */
+    size_t parameter_capacity;
+    uint32_t parameter_count;
+    struct number_map of_event; /* event -> parameter */
+    struct number_map
+        of_object;    /* address, of a parameter or of its gradient -> parameter */
+    bool is_backward; /* the newest is one */
+    bool is_open;     /* and it is in `items` */
+};
+
 struct flow_builder {
     struct log_reader *reader;
     struct source_lines *lines;
@@ -339,7 +375,9 @@ struct flow_builder {
     uint32_t thread_count;
     uint32_t first_over; /* calls that the last statement made, and that have ended */
     struct flow_visit visit;
-    uint32_t root; /* the unit that is drawn alone; FLOW_NONE: all */
+    struct flow_updates updates;
+    bool has_updates; /* the options want them, and there is no filter */
+    uint32_t root;    /* the unit that is drawn alone; FLOW_NONE: all */
     uint32_t cluster_count;
     struct flow_cluster *clusters; /* of nodes */
     struct slice *kept_texts;      /* by number: copies in the graph's arena */
@@ -428,6 +466,10 @@ void flow_call_end(struct flow_builder *builder, uint32_t number);
 bool flow_turns_follow(struct flow_builder *builder,
                        const struct log_event_view *event,
                        uint32_t call);
+/* The call makes another at that line: turns of loops that it is not in have ended. */
+void flow_turns_follow_line(struct flow_builder *builder,
+                            struct flow_call *call,
+                            uint32_t line);
 
 /* bindings.c: what names stand for. */
 /* The binding to be written where the call's site writes the name. FLOW_NONE: no memory. */
@@ -512,6 +554,14 @@ bool flow_is_unchanged(const struct flow_builder *builder,
                        const struct flow_raw *now);
 
 /* edges.c */
+/* The raw node of that event, or the one that holds the same; FLOW_NONE. */
+uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event);
+/* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and one
+ * that has an edge to the target already, make none. */
+bool flow_edge_add(struct flow_builder *builder,
+                   enum flow_edge_kind kind,
+                   uint32_t source,
+                   uint32_t target);
 /* From something that the visit's statement read, spelled as it spells it. */
 bool flow_edge_add_read(struct flow_builder *builder,
                         const struct flow_source *source,
@@ -555,6 +605,23 @@ bool flow_edges_of_last_calls(struct flow_builder *builder);
 /* events.c: the first reading. */
 bool flow_read(struct flow_builder *builder);
 bool flow_report_progress(struct flow_builder *builder, uint64_t events);
+
+/* updates.c: each fails where memory runs out. */
+/* `event`: the number of the newest event. */
+bool flow_update_begin(struct flow_builder *builder,
+                       const struct log_step_view *step,
+                       uint64_t event);
+/* An event of a parameter, which the reader shows. */
+bool flow_update_parameter(struct flow_builder *builder,
+                           const struct log_event_view *event);
+bool flow_update_gradient(struct flow_builder *builder,
+                          const struct log_event_view *gradient);
+/* A value that the update's own statement made: an edge from the update. */
+bool flow_update_join(struct flow_builder *builder, uint32_t raw);
+/* The update whose node it is. */
+const struct flow_update *flow_update_of(const struct flow_builder *builder,
+                                         uint32_t raw);
+void flow_updates_release(struct flow_updates *updates);
 
 /* outline.c: hides what is not in the step that is asked for, and makes one node of each call
  * that is too deep, or that a filter leaves out between values that it wants. */

@@ -346,9 +346,9 @@ bool flow_turns_follow(struct flow_builder *builder,
     return true;
 }
 
-/* A call is made at that line: turns of loops that it does not stand in have ended. */
-static void
-turns_follow_line(struct flow_builder *builder, struct flow_call *call, uint32_t line)
+void flow_turns_follow_line(struct flow_builder *builder,
+                            struct flow_call *call,
+                            uint32_t line)
 {
     const struct flow_module *module = &builder->modules[call->module];
     uint32_t first = module->module->first_site;
@@ -432,7 +432,7 @@ call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *i
         return false;
     }
     if (call.parent != FLOW_NONE) {
-        turns_follow_line(builder, &builder->calls[call.parent], call.line);
+        flow_turns_follow_line(builder, &builder->calls[call.parent], call.line);
         parent_unit = builder->calls[call.parent].open_unit;
     }
     if (!flow_grow(builder, &items, &builder->call_capacity, builder->call_count,

@@ -12,17 +12,18 @@ static bool is_before(const void *raws, size_t place, uint64_t event)
     return ((const struct flow_raw *)raws)[place].event < event;
 }
 
-/* The raw node of that event, or the one that tells the same; FLOW_NONE. */
-static uint32_t raw_of_event(const struct flow_builder *builder, uint64_t event)
+uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event)
 {
     uint32_t count = builder->raw_count;
     uint64_t last = count == 0 ? 0 : builder->raws[count - 1].event;
-    uint64_t back = last > event ? last - event : 0; /* so many nodes back at most */
+    /* So many nodes back at most: updates have no event of their own. */
+    uint64_t back = (last > event ? last - event : 0) + builder->updates.count;
     size_t first = back + 1 < count ? count - 1 - (size_t)back : 0;
     size_t place =
         first + sorted_place(builder->raws + first, count - first, is_before, event);
 
-    if (place < count && builder->raws[place].event == event) {
+    if (place < count && builder->raws[place].event == event &&
+        (builder->raws[place].flags & FLOW_NODE_UPDATE) == 0) {
         return (uint32_t)place;
     }
     return number_map_get(&builder->repeated, event);
@@ -80,12 +81,10 @@ static bool add_edge(struct flow_builder *builder, const struct flow_raw_edge *e
     return true;
 }
 
-/* An edge, and where what it comes from is hidden it becomes a source. A source of FLOW_NONE, and
- * one that has an edge to the target already, make none. */
-static bool flow_edge_add(struct flow_builder *builder,
-                          enum flow_edge_kind kind,
-                          uint32_t source,
-                          uint32_t target)
+bool flow_edge_add(struct flow_builder *builder,
+                   enum flow_edge_kind kind,
+                   uint32_t source,
+                   uint32_t target)
 {
     return add_edge(builder, &(struct flow_raw_edge){
                                  .source = source, .target = target, .kind = kind});
@@ -110,8 +109,9 @@ bool flow_edge_add_read(struct flow_builder *builder,
 uint32_t flow_origin_of(const struct flow_builder *builder,
                         const struct log_event_view *event)
 {
-    return event->tensor.origin == 0 ? FLOW_NONE
-                                     : raw_of_event(builder, event->tensor.origin - 1);
+    return event->tensor.origin == 0
+               ? FLOW_NONE
+               : flow_raw_of_event(builder, event->tensor.origin - 1);
 }
 
 /* The newest of the visit's sources that is this object: its place among them; FLOW_NONE. */

@@ -672,7 +672,8 @@ static bool add_array(struct flow_builder *builder,
         !flow_bind_attribute(builder, builder->visit.call, raw)) {
         return false;
     }
-    if (!flow_note_subscript(builder, index, event)) {
+    if (!flow_note_subscript(builder, index, event) ||
+        !flow_update_join(builder, raw)) {
         return false;
     }
     flow_hold(builder, raw);
@@ -807,8 +808,32 @@ static bool add_event(struct flow_builder *builder, const struct log_event_view 
                            event_filter_match(options->filter, open, event));
 }
 
-static bool add_item(struct flow_builder *builder, const struct log_item *item)
+/* Records of a training, which the options want. */
+static bool
+add_update(struct flow_builder *builder, const struct log_item *item, uint64_t last)
 {
+    switch (item->kind) {
+    case LOG_STEP:
+        return flow_update_begin(builder, &item->step, last);
+    case LOG_GRADIENT:
+        return flow_update_gradient(builder, &item->event);
+    default:
+        return flow_update_parameter(builder, &item->event);
+    }
+}
+
+static bool is_update(const struct log_item *item)
+{
+    return item->kind == LOG_STEP || item->kind == LOG_GRADIENT ||
+           (item->kind == LOG_EVENT && (item->event.flags & LOG_EVENT_PARAMETER) != 0);
+}
+
+static bool
+add_item(struct flow_builder *builder, const struct log_item *item, uint64_t last)
+{
+    if (is_update(item)) {
+        return !builder->has_updates || add_update(builder, item, last);
+    }
     switch (item->kind) {
     case LOG_CALL:
         return flow_call_begin(builder, &item->call);
@@ -852,17 +877,13 @@ static void end_reading(struct flow_builder *builder)
     }
 }
 
-bool flow_read(struct flow_builder *builder)
+static bool read_items(struct flow_builder *builder)
 {
     struct log_item item;
     uint64_t count = 0;
     uint64_t last = 0;
     struct flow_left_out *left_out = &builder->graph->left_out;
 
-    if (!begin_tables(builder)) {
-        return false;
-    }
-    left_out->lost_events = log_reader_header(builder->reader)->lost_count;
     while (log_reader_next(builder->reader, &item)) {
         if (item.kind == LOG_EVENT) {
             /* In a damaged trace numbers may go back: what is found by them must not. */
@@ -880,11 +901,31 @@ bool flow_read(struct flow_builder *builder)
                 return false;
             }
         }
-        if (!add_item(builder, &item)) {
+        if (!add_item(builder, &item, last)) {
             return false;
         }
     }
-    if (!flow_edges_of_last_calls(builder)) {
+    return true;
+}
+
+bool flow_read(struct flow_builder *builder)
+{
+    const struct flow_options *options = builder->options;
+    bool is_done;
+
+    if (!begin_tables(builder)) {
+        return false;
+    }
+    /* Of values that a filter chooses: an update is made from others. */
+    builder->has_updates =
+        options->has_updates &&
+        (options->filter == NULL || event_filter_is_empty(options->filter));
+    builder->graph->left_out.lost_events =
+        log_reader_header(builder->reader)->lost_count;
+    log_reader_show_parameters(builder->reader, builder->has_updates);
+    is_done = read_items(builder);
+    log_reader_show_parameters(builder->reader, false);
+    if (!is_done || !flow_edges_of_last_calls(builder)) {
         return false;
     }
     end_reading(builder);

@@ -3,8 +3,10 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
+#include "runtime/view/words/number_text.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* The text of a site's statement, where it stands on a line with others. */
@@ -615,6 +617,94 @@ static void fill_call(struct flow_builder *builder,
     node->changed_by = (struct slice){"", 0};
 }
 
+/* `38 gradients, 21 of parameters`, `21 parameters, learning rate 0.001` */
+static void add_written_count(const struct flow_update *update, struct buffer *text)
+{
+    static const char *const nouns[] = {
+        [LOG_STEP_BACKWARD] = "gradient",
+        [LOG_STEP_OPTIMIZER] = "parameter",
+        [LOG_STEP_GRADIENTS] = "gradient",
+    };
+
+    buffer_add_number(text, update->value_count);
+    buffer_add_byte(text, ' ');
+    buffer_add(text, slice_of(nouns[update->tag]));
+    buffer_add(text, update->value_count == 1 ? SLICE("") : SLICE("s"));
+    if (update->tag == LOG_STEP_OPTIMIZER) {
+        buffer_add(text, SLICE(" changed"));
+    }
+    if (update->parameter_count > 0) {
+        buffer_add_format(text, ", %llu of parameters",
+                          (unsigned long long)update->parameter_count);
+    }
+    if (!isnan(update->rate)) {
+        buffer_add(text, SLICE(", learning rate "));
+        real_add_short(text, update->rate, 4);
+    }
+}
+
+/* `largest 0.18: head.weight`; `3 with NaN or Inf, largest finite 2: …` */
+static void add_largest(struct flow_builder *builder,
+                        const struct flow_update *update,
+                        struct buffer *text)
+{
+    if (update->bad_count > 0) {
+        buffer_add_format(text, "%llu with NaN or Inf",
+                          (unsigned long long)update->bad_count);
+    }
+    if (update->largest > 0) {
+        buffer_add(text, update->bad_count > 0 ? SLICE(", largest finite ")
+                                               : SLICE("largest "));
+        real_add_short(text, update->largest, 4);
+        buffer_add(text, SLICE(": "));
+        buffer_add(text, builder->texts.texts[update->largest_name]);
+    }
+}
+
+/* What the last one wrote; of several, what the worst one did. */
+static void fill_update(struct flow_builder *builder,
+                        const struct flow_cluster *cluster,
+                        struct flow_node *node)
+{
+    const struct flow_update *marked = flow_update_of(builder, cluster->marked);
+    const struct flow_update *update =
+        marked->bad_count > 0 ? marked : flow_update_of(builder, cluster->last);
+    uint32_t module;
+    struct buffer text = BUFFER_INIT;
+
+    flow_module_of(builder, &builder->raws[cluster->first], &module);
+    node->line = update->line;
+    node->code =
+        flow_keep(builder, source_lines_get(builder->lines, module, update->line));
+    node->flags |= update->bad_count > 0 ? FLOW_NODE_NONFINITE : 0;
+    add_written_count(update, &text);
+    node->text = flow_keep(builder, buffer_slice(&text));
+    builder->graph->arena.has_failed |= text.has_failed;
+    text.size = 0;
+    add_largest(builder, update, &text);
+    node->inside = flow_keep(builder, buffer_slice(&text));
+    builder->graph->arena.has_failed |= text.has_failed;
+    buffer_release(&text);
+}
+
+static void fill_rest(struct flow_builder *builder,
+                      const struct flow_cluster *cluster,
+                      struct flow_node *node)
+{
+    const struct flow_raw *first = &builder->raws[cluster->first];
+    const struct flow_raw *last = &builder->raws[cluster->last];
+
+    if (last->change == CHANGE_ALIASED) {
+        node->changed_by = writer_of(builder, last);
+    }
+    if (first->closed_call != FLOW_NONE) {
+        fill_call(builder, first, last, node);
+    }
+    if ((last->flags & FLOW_NODE_UPDATE) != 0) {
+        fill_update(builder, cluster, node);
+    }
+}
+
 static void fill_node(struct flow_builder *builder,
                       const struct flow_cluster *cluster,
                       struct flow_node *node)
@@ -654,12 +744,7 @@ static void fill_node(struct flow_builder *builder,
         .layout = {"", 0},
         .note = {"", 0},
     };
-    if (last->change == CHANGE_ALIASED) {
-        node->changed_by = writer_of(builder, last);
-    }
-    if (first->closed_call != FLOW_NONE) {
-        fill_call(builder, first, last, node);
-    }
+    fill_rest(builder, cluster, node);
 }
 
 static bool add_nodes(struct flow_builder *builder)

@@ -143,6 +143,16 @@ static void add_event(struct flow_builder *builder,
     }
 }
 
+/* NULL: the raw node is not shown. */
+static struct flow_node *node_of(const struct flow_builder *builder, uint32_t raw)
+{
+    uint32_t cluster = builder->raws[raw].cluster;
+
+    return cluster == FLOW_NONE || builder->clusters[cluster].node == FLOW_NONE
+               ? NULL
+               : &builder->graph->nodes[builder->clusters[cluster].node];
+}
+
 /* A value inside a call that is one node: what that was given first, and whether it is NaN. */
 static void add_inside(struct flow_builder *builder,
                        const struct flow_raw *raw,
@@ -150,14 +160,11 @@ static void add_inside(struct flow_builder *builder,
 {
     const struct flow_raw *whole = &builder->raws[raw->inside];
     struct buffer text = BUFFER_INIT;
-    struct flow_node *node;
+    struct flow_node *node = node_of(builder, raw->inside);
 
-    if (whole->cluster == FLOW_NONE ||
-        builder->clusters[whole->cluster].node == FLOW_NONE ||
-        event->kind != VALUE_TENSOR) {
+    if (node == NULL || event->kind != VALUE_TENSOR) {
         return;
     }
-    node = &builder->graph->nodes[builder->clusters[whole->cluster].node];
     if (raw->has_nan) {
         node->flags |= FLOW_NODE_NONFINITE;
     }
@@ -177,38 +184,168 @@ static void add_inside(struct flow_builder *builder,
     buffer_release(&text);
 }
 
-/* The second reading. */
-static bool flow_fill(struct flow_builder *builder)
+/* A gradient of a value that is shown, or of the result of a call that is one node. */
+static void add_gradient(struct flow_builder *builder,
+                         const struct log_event_view *gradient)
 {
-    struct log_item item;
-    uint32_t raw = 0;
-    uint64_t count = 0;
+    uint32_t raw = flow_raw_of_event(builder, gradient->number);
+    const struct statistics *figures = &gradient->statistics;
+    struct flow_gradient *all;
+    struct flow_node *node;
 
-    log_reader_rewind(builder->reader);
-    while (raw < builder->raw_count && log_reader_next(builder->reader, &item)) {
-        if (item.kind != LOG_EVENT) {
-            continue;
+    if (raw != FLOW_NONE && builder->raws[raw].cluster == FLOW_NONE &&
+        builder->raws[raw].inside != FLOW_NONE &&
+        builder->raws[builder->raws[raw].inside].object == builder->raws[raw].object) {
+        raw = builder->raws[raw].inside;
+    }
+    node = raw == FLOW_NONE ? NULL : node_of(builder, raw);
+    if (node == NULL || !gradient->has_statistics) {
+        return;
+    }
+    all = &node->gradient;
+    all->bad_count +=
+        figures->nan_count + figures->posinf_count + figures->neginf_count > 0;
+    if (all->count++ == 0) {
+        all->range = (struct flow_range){INFINITY, -INFINITY};
+    }
+    if (statistics_finite_count(figures) > 0) {
+        enum dtype dtype = gradient->shape->dtype;
+
+        all->range.low =
+            fmin(all->range.low, statistics_bound_real(dtype, figures->min));
+        all->range.high =
+            fmax(all->range.high, statistics_bound_real(dtype, figures->max));
+    }
+}
+
+/* What the second reading visits. */
+struct filling {
+    struct flow_builder *builder; /* borrowed */
+    bool
+        *is_near; /* owned; by unit: in the turn in which gradients of the step's values
+                      arrive; NULL: the whole trace is drawn */
+    uint32_t raw; /* the next raw node that is read again; builder->raw_count: none */
+};
+
+/* So many events without a node are skipped rather than read. */
+#define GAP 20000
+
+static bool find_near(struct filling *filling)
+{
+    struct flow_builder *builder = filling->builder;
+    uint32_t turn = builder->root;
+
+    if (turn == FLOW_NONE) {
+        return true;
+    }
+    while (builder->units[turn].loop == FLOW_NONE &&
+           builder->units[turn].parent != FLOW_NONE) {
+        turn = builder->units[turn].parent;
+    }
+    filling->is_near =
+        memory_allocate_zeroed(builder->unit_count, sizeof *filling->is_near);
+    if (filling->is_near == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    for (uint32_t i = turn; i < builder->unit_count; i++) {
+        uint32_t parent = builder->units[i].parent;
+
+        filling->is_near[i] =
+            i == turn || (parent != FLOW_NONE && filling->is_near[parent]);
+    }
+    return true;
+}
+
+/* Moves to the next raw node that is read again, from that one on. */
+static void find_next(struct filling *filling)
+{
+    const struct flow_builder *builder = filling->builder;
+
+    while (filling->raw < builder->raw_count && filling->is_near != NULL) {
+        const struct flow_raw *raw = &builder->raws[filling->raw];
+
+        if (raw->cluster != FLOW_NONE || raw->inside != FLOW_NONE ||
+            filling->is_near[raw->unit]) {
+            return;
         }
+        filling->raw++;
+    }
+}
+
+static void fill_event(struct filling *filling, const struct log_event_view *event)
+{
+    struct flow_builder *builder = filling->builder;
+    const struct flow_raw *raw = &builder->raws[filling->raw];
+    const struct flow_raw *end = builder->raws + builder->raw_count;
+
+    while (raw < end &&
+           (raw->event < event->number || (raw->flags & FLOW_NODE_UPDATE) != 0)) {
+        raw++;
+    }
+    filling->raw = (uint32_t)(raw - builder->raws);
+    if (raw < end && raw->event == event->number && raw->kind == event->kind) {
+        if (node_of(builder, filling->raw) != NULL) {
+            add_event(builder, &builder->clusters[raw->cluster], filling->raw, event);
+        } else if (raw->inside != FLOW_NONE) {
+            add_inside(builder, raw, event);
+        }
+        filling->raw++;
+    }
+    find_next(filling);
+}
+
+/* The next event; gradients before it are added. false: there is none. */
+static bool next_event(struct filling *filling, struct log_item *item)
+{
+    struct flow_builder *builder = filling->builder;
+
+    while (log_reader_next(builder->reader, item)) {
+        if (item->kind == LOG_EVENT) {
+            return true;
+        }
+        if (item->kind == LOG_GRADIENT && builder->has_updates &&
+            (item->event.flags & LOG_EVENT_PARAMETER) == 0) {
+            add_gradient(builder, &item->event);
+        }
+    }
+    return false;
+}
+
+static bool fill_items(struct filling *filling)
+{
+    struct flow_builder *builder = filling->builder;
+    struct log_item item;
+    uint64_t count = 0;
+    uint64_t last = 0;
+
+    find_next(filling);
+    while (filling->raw < builder->raw_count) {
+        if (filling->is_near != NULL &&
+            builder->raws[filling->raw].event > last + GAP) {
+            log_reader_go_to_event(builder->reader, builder->raws[filling->raw].event);
+        }
+        if (!next_event(filling, &item)) {
+            return true;
+        }
+        last = item.event.number;
         if (!flow_report_progress(builder, ++count)) {
             return false;
         }
-        while (raw < builder->raw_count &&
-               builder->raws[raw].event < item.event.number) {
-            raw++;
-        }
-        if (raw < builder->raw_count && builder->raws[raw].event == item.event.number &&
-            builder->raws[raw].kind == item.event.kind) {
-            uint32_t cluster = builder->raws[raw].cluster;
-
-            if (cluster != FLOW_NONE && builder->clusters[cluster].node != FLOW_NONE) {
-                add_event(builder, &builder->clusters[cluster], raw, &item.event);
-            } else if (builder->raws[raw].inside != FLOW_NONE) {
-                add_inside(builder, &builder->raws[raw], &item.event);
-            }
-            raw++;
-        }
+        fill_event(filling, &item.event);
     }
     return true;
+}
+
+/* The second reading, of those parts of the trace that nodes are of. */
+static bool flow_fill(struct flow_builder *builder)
+{
+    struct filling filling = {.builder = builder};
+    bool is_done;
+
+    log_reader_rewind(builder->reader);
+    is_done = find_near(&filling) && fill_items(&filling);
+    memory_free(filling.is_near);
+    return is_done;
 }
 
 /* A part of a graph: the nodes that are wanted, and what is between and around them. */
@@ -637,6 +774,7 @@ void flow_builder_release(struct flow_builder *builder)
     flow_builder_forget(builder);
     text_table_release(&builder->texts);
     number_map_release(&builder->written_sites);
+    flow_updates_release(&builder->updates);
     flow_modules_release(builder);
     memory_free(builder->calls);
     memory_free(builder->units);
@@ -647,26 +785,91 @@ void flow_builder_release(struct flow_builder *builder)
     memory_free(builder->kept_texts);
 }
 
-bool flow_graph_build(struct flow_graph *graph,
-                      struct log_reader *reader,
-                      struct source_lines *sources,
-                      const struct flow_options *options,
-                      struct error *error)
-{
-    struct flow_builder builder = {
-        .reader = reader,
-        .lines = sources,
-        .options = options,
-        .graph = graph,
-        .error = error,
-        .root = FLOW_NONE,
-    };
-    bool is_done = flow_builder_init(&builder) && flow_read(&builder) &&
-                   flow_outline(&builder) && flow_mark_nans(&builder) &&
-                   flow_fold(&builder) && flow_finish(&builder) &&
-                   (options->has_no_values || flow_fill(&builder));
+/* ---- one reading, several graphs ---- */
 
-    flow_builder_release(&builder);
+/* What making a graph changes of what was read. */
+struct reading_copy {
+    struct flow_raw *raws;       /* owned */
+    struct flow_raw_edge *edges; /* owned */
+    struct flow_unit *units;     /* owned */
+    uint32_t edge_count;
+    struct flow_left_out left_out;
+};
+
+struct flow_reading {
+    struct flow_builder builder; /* owned */
+    struct reading_copy copy;    /* owned */
+    bool is_used;                /* a graph was made of it */
+};
+
+static bool copy_items(void **copy, const void *items, uint32_t count, size_t size)
+{
+    *copy = memory_allocate(count, size);
+    if (*copy != NULL && count > 0) {
+        memcpy(*copy, items, count * size);
+    }
+    return *copy != NULL;
+}
+
+static bool keep_copy(struct flow_reading *reading)
+{
+    const struct flow_builder *builder = &reading->builder;
+    struct reading_copy *copy = &reading->copy;
+    void *raws = NULL, *edges = NULL, *units = NULL;
+    bool is_done =
+        copy_items(&raws, builder->raws, builder->raw_count, sizeof *builder->raws) &&
+        copy_items(&edges, builder->edges, builder->edge_count,
+                   sizeof *builder->edges) &&
+        copy_items(&units, builder->units, builder->unit_count, sizeof *builder->units);
+
+    *copy = (struct reading_copy){
+        .raws = raws,
+        .edges = edges,
+        .units = units,
+        .edge_count = builder->edge_count,
+        .left_out = builder->graph->left_out,
+    };
+    return is_done || error_set_memory(builder->error);
+}
+
+/* All is again as it was read. */
+static void restore(struct flow_reading *reading)
+{
+    struct flow_builder *builder = &reading->builder;
+    const struct reading_copy *copy = &reading->copy;
+
+    if (builder->raw_count > 0) {
+        memcpy(builder->raws, copy->raws, builder->raw_count * sizeof *copy->raws);
+    }
+    builder->edge_count = copy->edge_count;
+    if (copy->edge_count > 0) {
+        memcpy(builder->edges, copy->edges, copy->edge_count * sizeof *copy->edges);
+    }
+    if (builder->unit_count > 0) {
+        memcpy(builder->units, copy->units, builder->unit_count * sizeof *copy->units);
+    }
+    memory_free(builder->clusters);
+    memory_free(builder->kept_texts);
+    builder->clusters = NULL;
+    builder->cluster_count = 0;
+    builder->kept_texts = NULL;
+    builder->kept_count = 0;
+    builder->root = FLOW_NONE;
+}
+
+/* From what was read to a graph; the builder's is that. */
+static bool make_graph(struct flow_builder *builder)
+{
+    return flow_outline(builder) && flow_mark_nans(builder) && flow_fold(builder) &&
+           flow_finish(builder) &&
+           (builder->options->has_no_values ||
+            (builder->options->values_limit > 0 &&
+             builder->graph->node_count > builder->options->values_limit) ||
+            flow_fill(builder));
+}
+
+static bool end_graph(struct flow_graph *graph, bool is_done, struct error *error)
+{
     if (is_done && graph->arena.has_failed) {
         error_set_memory(error);
         is_done = false;
@@ -675,6 +878,90 @@ bool flow_graph_build(struct flow_graph *graph,
         flow_graph_release(graph);
     }
     return is_done;
+}
+
+static struct flow_builder builder_of(struct flow_graph *graph,
+                                      struct log_reader *reader,
+                                      struct source_lines *sources,
+                                      const struct flow_options *options,
+                                      struct error *error)
+{
+    return (struct flow_builder){
+        .reader = reader,
+        .lines = sources,
+        .options = options,
+        .graph = graph,
+        .error = error,
+        .root = FLOW_NONE,
+    };
+}
+
+struct flow_reading *flow_reading_new(struct log_reader *reader,
+                                      struct source_lines *sources,
+                                      const struct flow_options *options,
+                                      struct error *error)
+{
+    struct flow_reading *reading = memory_allocate_zeroed(1, sizeof *reading);
+    struct flow_graph graph;
+
+    if (reading == NULL) {
+        error_set_memory(error);
+        return NULL;
+    }
+    flow_graph_init(&graph);
+    reading->builder = builder_of(&graph, reader, sources, options, error);
+    if (!flow_builder_init(&reading->builder) || !flow_read(&reading->builder) ||
+        !keep_copy(reading)) {
+        flow_reading_free(reading);
+        return NULL;
+    }
+    reading->builder.graph = NULL;
+    flow_graph_release(&graph);
+    return reading;
+}
+
+void flow_reading_free(struct flow_reading *reading)
+{
+    if (reading != NULL) {
+        flow_builder_release(&reading->builder);
+        memory_free(reading->copy.raws);
+        memory_free(reading->copy.edges);
+        memory_free(reading->copy.units);
+        memory_free(reading);
+    }
+}
+
+bool flow_reading_graph(struct flow_reading *reading,
+                        const struct flow_options *options,
+                        struct flow_graph *graph,
+                        struct error *error)
+{
+    struct flow_builder *builder = &reading->builder;
+
+    if (reading->is_used) {
+        restore(reading);
+    }
+    reading->is_used = true;
+    flow_graph_release(graph);
+    graph->left_out = reading->copy.left_out;
+    builder->graph = graph;
+    builder->options = options;
+    builder->error = error;
+    return end_graph(graph, make_graph(builder), error);
+}
+
+bool flow_graph_build(struct flow_graph *graph,
+                      struct log_reader *reader,
+                      struct source_lines *sources,
+                      const struct flow_options *options,
+                      struct error *error)
+{
+    struct flow_builder builder = builder_of(graph, reader, sources, options, error);
+    bool is_done =
+        flow_builder_init(&builder) && flow_read(&builder) && make_graph(&builder);
+
+    flow_builder_release(&builder);
+    return end_graph(graph, is_done, error);
 }
 
 static bool is_before(const void *nodes, size_t place, uint64_t event)

@@ -73,8 +73,13 @@ struct flow_options {
     void *mark_context;
     /* Without `mark`: values with a NaN are marked PASSED, or FIRST if no recorded input has one. */
     bool has_nan_marks;
+    /* A recording with gradients: backwards, and calls that write to gradients or parameters, are
+     * nodes; and nodes have their gradients. */
+    bool has_updates;
     /* Nodes have no values: neither form nor figures. For edges alone. */
     bool has_no_values;
+    /* The same where there are more nodes; 0: no limit. */
+    uint32_t values_limit;
     /* Told now and then, where not NULL; false ends the work with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;
@@ -101,6 +106,16 @@ enum flow_node_flag {
     FLOW_NODE_CALL =
         256, /* stands for a whole call: its figures are of what that returned, or of
                            * another value in it; NONFINITE: a NaN is somewhere inside */
+    FLOW_NODE_UPDATE = 512, /* a backward, or a call that writes to gradients or
+                               parameters: kind is VALUE_NOTHING, `text` and `inside` say
+                               what it wrote */
+};
+
+/* Of the gradients that a node's values were given, in all their elements. */
+struct flow_gradient {
+    uint64_t count;          /* gradients; 0: none is recorded */
+    uint64_t bad_count;      /* those that hold NaN or an infinity */
+    struct flow_range range; /* of finite elements; low > high: there are none */
 };
 
 struct flow_node {
@@ -124,6 +139,7 @@ struct flow_node {
     /* CALL: `h.0 … h.3, 41 values inside`, and the first array that it was given, `float32 [4, 8]`. */
     struct slice inside;
     struct slice keeps;
+    struct flow_gradient gradient;
     enum value_kind kind;
     struct slice text; /* where kind is no TENSOR: the value for people */
     /* kind TENSOR: as the last event told it. */
@@ -205,6 +221,7 @@ struct flow_step {
     uint64_t count;
     uint32_t call;         /* its first call of the module */
     bool is_turn;          /* of a loop; else that call alone */
+    bool has_update;       /* an optimizer's step is in it */
     struct slice name;     /* the module's class */
     uint64_t closed_count; /* calls that are one node each, before folding */
 };
@@ -235,6 +252,22 @@ bool flow_graph_build(struct flow_graph *graph,
                       struct source_lines *sources,
                       const struct flow_options *options,
                       struct error *error);
+
+/* The same in two parts, to make several graphs of one reading: the trace is read, and then each graph
+ * has its own step, depth and folding. What a filter, a mark or first_event chooses is chosen by the
+ * options of the reading. Needs the memory of what was read twice. */
+struct flow_reading;
+/* NULL: fails as flow_graph_build. Reader and sources are borrowed. */
+struct flow_reading *flow_reading_new(struct log_reader *reader,
+                                      struct source_lines *sources,
+                                      const struct flow_options *options,
+                                      struct error *error);
+void flow_reading_free(struct flow_reading *reading); /* may be NULL */
+/* Replaces the graph, which is initialised. */
+bool flow_reading_graph(struct flow_reading *reading,
+                        const struct flow_options *options,
+                        struct flow_graph *graph,
+                        struct error *error);
 
 /* Leaves the nodes whose flag in `kept` (node_count of them) is true, the edges among them, and
  * the groups that still hold one: a part of the graph, such as all that a value was made from.

@@ -86,21 +86,28 @@ static bool is_in_constructor(const struct flow_builder *builder, uint32_t call)
            function_of(builder, &builder->calls[parent])->is_init;
 }
 
-/* The innermost turn of a loop around a call; the call itself where there is none. */
-static uint32_t unit_of_step(const struct flow_builder *builder, uint32_t call)
+/* The innermost turn of a loop around a call, and around a step of an optimizer if there is such a turn;
+ * the call itself where no loop makes it. */
+static uint32_t
+unit_of_step(const struct flow_builder *builder, const bool *has_update, uint32_t call)
 {
     uint32_t own = builder->calls[call].unit;
+    uint32_t innermost = own;
 
     if (builder->options->is_step_call) {
         return own;
     }
     for (uint32_t unit = builder->units[own].parent; unit != FLOW_NONE;
          unit = builder->units[unit].parent) {
-        if (builder->units[unit].loop != FLOW_NONE) {
+        if (builder->units[unit].loop == FLOW_NONE) {
+            continue;
+        }
+        if (has_update[unit]) {
             return unit;
         }
+        innermost = innermost == own ? unit : innermost;
     }
-    return own;
+    return innermost;
 }
 
 /* FLOW_NONE: out of memory. */
@@ -162,27 +169,39 @@ static bool find_candidates(struct flow_builder *builder, struct steps *steps)
     return true;
 }
 
-/* Whether a NaN is in the unit or in what stands in it. */
-static bool *find_nan_units(struct flow_builder *builder)
+static bool has_nan(const struct flow_builder *builder, uint32_t raw)
 {
-    bool *has_nan = memory_allocate_zeroed(builder->unit_count, sizeof *has_nan);
+    return builder->raws[raw].has_nan;
+}
 
-    if (has_nan == NULL) {
+static bool is_optimizer_step(const struct flow_builder *builder, uint32_t raw)
+{
+    return (builder->raws[raw].flags & FLOW_NODE_UPDATE) != 0 &&
+           flow_update_of(builder, raw)->tag == LOG_STEP_OPTIMIZER;
+}
+
+/* By unit: whether such a node is in it or in what stands in it. */
+static bool *find_units(struct flow_builder *builder,
+                        bool (*is_one)(const struct flow_builder *, uint32_t raw))
+{
+    bool *has_one = memory_allocate_zeroed(builder->unit_count, sizeof *has_one);
+
+    if (has_one == NULL) {
         flow_out_of_memory(builder);
         return NULL;
     }
     for (uint32_t i = 0; i < builder->raw_count; i++) {
-        has_nan[builder->raws[i].unit] |= builder->raws[i].has_nan;
+        has_one[builder->raws[i].unit] |= is_one(builder, i);
     }
     for (uint32_t i = builder->unit_count; i-- > 0;) {
         uint32_t parent = builder->units[i].parent;
 
         if (parent != FLOW_NONE) {
             assert(parent < i);
-            has_nan[parent] |= has_nan[i];
+            has_one[parent] |= has_one[i];
         }
     }
-    return has_nan;
+    return has_one;
 }
 
 /* Counts the candidate's steps, and finds the one that is asked for: 0 is the first with a NaN in
@@ -192,11 +211,14 @@ choose_step(struct outline *outline, const struct steps *steps, uint32_t candida
 {
     struct flow_builder *builder = outline->builder;
     struct flow_step *step = &builder->graph->step;
-    bool *has_nan = find_nan_units(builder);
+    bool *has_nans = find_units(builder, has_nan);
+    bool *has_update = find_units(builder, is_optimizer_step);
     bool is_found = false;
     uint32_t last = FLOW_NONE;
 
-    if (has_nan == NULL) {
+    if (has_nans == NULL || has_update == NULL) {
+        memory_free(has_nans);
+        memory_free(has_update);
         return false;
     }
     for (uint32_t i = 0; i < builder->call_count; i++) {
@@ -205,23 +227,25 @@ choose_step(struct outline *outline, const struct steps *steps, uint32_t candida
         if (steps->outermost[i] != i || steps->candidate[i] != candidate) {
             continue;
         }
-        unit = unit_of_step(builder, i);
+        unit = unit_of_step(builder, has_update, i);
         if (unit == last) {
             continue;
         }
         last = unit;
         step->count++;
         if (step->number == 0 ||
-            (builder->options->step == 0 && !is_found && has_nan[unit]) ||
+            (builder->options->step == 0 && !is_found && has_nans[unit]) ||
             step->count == builder->options->step) {
-            is_found = has_nan[unit];
+            is_found = has_nans[unit];
             step->number = step->count;
             step->call = builder->calls[i].number;
             step->is_turn = builder->units[unit].loop != FLOW_NONE;
+            step->has_update = has_update[unit];
             builder->root = unit;
         }
     }
-    memory_free(has_nan);
+    memory_free(has_nans);
+    memory_free(has_update);
     return true;
 }
 
@@ -586,6 +610,48 @@ static bool close_calls(struct outline *outline, uint32_t *closed_of_raws)
     return true;
 }
 
+/* Whether it is an item of a container, such as of `optimizer.param_groups`, under another name. */
+static bool is_item(const struct flow_raw *node)
+{
+    return node->path != 0 && !node->is_hidden &&
+           (node->flags & (FLOW_NODE_ARGUMENT | FLOW_NODE_RESULT | FLOW_NODE_CALL)) ==
+               0;
+}
+
+/* Hides items that nothing is made of and that were not made there: in a step alone they are many and
+ * show no way. */
+static bool hide_items(struct flow_builder *builder)
+{
+    bool *is_needed = memory_allocate_zeroed(builder->raw_count, sizeof *is_needed);
+    uint32_t kept = 0;
+
+    if (is_needed == NULL) {
+        return flow_out_of_memory(builder);
+    }
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        is_needed[builder->edges[i].source] = true;
+        is_needed[builder->edges[i].target] |=
+            builder->edges[i].kind != FLOW_EDGE_SAME &&
+            !builder->raws[builder->edges[i].source].is_promoted;
+    }
+    for (uint32_t i = 0; i < builder->raw_count; i++) {
+        struct flow_raw *node = &builder->raws[i];
+
+        if (is_item(node) && !is_needed[i]) {
+            node->is_hidden = true;
+            builder->graph->left_out.beside++;
+        }
+    }
+    for (uint32_t i = 0; i < builder->edge_count; i++) {
+        if (!builder->raws[builder->edges[i].target].is_hidden) {
+            builder->edges[kept++] = builder->edges[i];
+        }
+    }
+    builder->edge_count = kept;
+    memory_free(is_needed);
+    return true;
+}
+
 static bool close_outline(struct outline *outline)
 {
     struct flow_builder *builder = outline->builder;
@@ -629,7 +695,8 @@ bool flow_outline(struct flow_builder *builder)
     if (builder->root != FLOW_NONE && !hide_other_steps(&outline)) {
         return false;
     }
-    is_done = close_outline(&outline);
+    is_done =
+        close_outline(&outline) && (builder->root == FLOW_NONE || hide_items(builder));
     memory_free(outline.is_inside);
     return is_done;
 }

@@ -186,6 +186,7 @@ static bool draw_trace(struct trace_page *trace)
     struct render_options render = {.is_fitted = true,
                                     .strip = trace->options->ask.strip,
                                     .flow.has_nan_marks = true,
+                                    .flow.has_updates = true,
                                     .picture = PICTURE_OPTIONS_DEFAULT};
     struct render_result result;
 

@@ -41,6 +41,7 @@ static const char *const role_texts[ROLE_COUNT] = {
     [ROLE_ALIAS] = "changed through another name",
     [ROLE_GUESS] = "argument guessed by monitorch",
     [ROLE_CALL] = "a whole call",
+    [ROLE_UPDATE] = "writes gradients or parameters",
 };
 
 static struct text_style entry_style(const struct sheet *sheet)

@@ -160,7 +160,10 @@ struct render {
     struct log_reader *reader;            /* owned */
     struct source_lines sources;          /* owned */
     struct flow_graph graph;              /* owned */
-    uint32_t depth;                       /* as in render_result */
+    struct flow_reading
+        *reading;   /* owned: of the graph, where several are tried; may be
+                                     NULL */
+    uint32_t depth; /* as in render_result */
 };
 
 static bool report_reading(void *context, uint64_t events)
@@ -170,17 +173,12 @@ static bool report_reading(void *context, uint64_t events)
     return options->progress(options->progress_context, RENDER_READING, events);
 }
 
-static bool
-read_graph(struct render *render, struct flow_options flow, struct error *error)
+static struct flow_options flow_of(const struct render *render,
+                                   struct flow_options flow)
 {
-    const struct render_options *options = render->options;
-
-    flow.progress = options->progress == NULL ? NULL : report_reading;
-    flow.progress_context = (void *)options;
-    flow_graph_release(&render->graph);
-    log_reader_rewind(render->reader);
-    return flow_graph_build(&render->graph, render->reader, &render->sources, &flow,
-                            error);
+    flow.progress = render->options->progress == NULL ? NULL : report_reading;
+    flow.progress_context = (void *)render->options;
+    return flow;
 }
 
 static bool check_node_count(const struct render *render, struct error *error)
@@ -201,12 +199,11 @@ static bool check_node_count(const struct render *render, struct error *error)
 
 static bool build_graph(struct render *render, struct error *error)
 {
-    const struct render_options *options = render->options;
+    struct flow_options flow = flow_of(render, render->options->flow);
 
-    if (!read_graph(render, options->flow, error)) {
-        return false;
-    }
-    return check_node_count(render, error);
+    return flow_graph_build(&render->graph, render->reader, &render->sources, &flow,
+                            error) &&
+           check_node_count(render, error);
 }
 
 /* ---- of a trace, so that it is read on about a screen ---- */
@@ -218,6 +215,16 @@ static bool build_graph(struct render *render, struct error *error)
 #define FITTED_NODE_MAX 150
 /* The deepest calls that are tried, where the whole does not fit. */
 #define FITTED_DEPTH 3
+
+/* Makes the graph anew of what was read. Of one that fits in no way no values are read. */
+static bool
+remake_graph(struct render *render, struct flow_options flow, struct error *error)
+{
+    struct flow_options options = flow_of(render, flow);
+
+    options.values_limit = FITTED_NODE_MAX;
+    return flow_reading_graph(render->reading, &options, &render->graph, error);
+}
 
 /* One way to draw the trace. */
 struct fitting {
@@ -318,7 +325,7 @@ static bool try_depths(struct render *render,
             fitting->flow.has_depth = true;
             fitting->flow.depth = i - 1;
         }
-        if (!read_graph(render, fitting->flow, error) ||
+        if (!remake_graph(render, fitting->flow, error) ||
             !try_ways(render, fitting, fits, error)) {
             return false;
         }
@@ -328,7 +335,7 @@ static bool try_depths(struct render *render,
     }
     if (!keeps_depth && render->graph.node_count == 0) {
         fitting->flow.depth++; /* nothing is drawn of the outermost calls */
-        return read_graph(render, fitting->flow, error);
+        return remake_graph(render, fitting->flow, error);
     }
     return true;
 }
@@ -343,7 +350,7 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     bool fits = false;
     double excess;
 
-    if (!read_graph(render, fitting->flow, error) ||
+    if (!remake_graph(render, fitting->flow, error) ||
         !measure(render, fitting, &excess, error)) {
         return false;
     }
@@ -363,6 +370,10 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     if (!try_depths(render, fitting, FITTED_DEPTH, is_free ? 1 : 0, &fits, error)) {
         return false;
     }
+    if (!fits && is_free && render->graph.step.has_update &&
+        !try_depths(render, fitting, 0, 0, &fits, error)) {
+        return false; /* of training, rather the backward than more of the model */
+    }
     if (fits || !is_free) {
         return true;
     }
@@ -370,13 +381,26 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     return try_depths(render, fitting, FITTED_DEPTH, 0, &fits, error);
 }
 
+/* Of a graph that did not fit, and is drawn all the same. */
+static bool
+add_values(struct render *render, const struct fitting *fitting, struct error *error)
+{
+    struct flow_options options = flow_of(render, fitting->flow);
+
+    return render->graph.node_count <= FITTED_NODE_MAX ||
+           flow_reading_graph(render->reading, &options, &render->graph, error);
+}
+
 static bool
 draw_fitted(struct render *render, struct buffer *bytes, struct error *error)
 {
     struct render_options options = *render->options;
     struct fitting fitting = {options.flow, options.picture};
+    struct flow_options flow = flow_of(render, options.flow);
 
-    if (!fit_graph(render, &fitting, error) || !check_node_count(render, error) ||
+    render->reading = flow_reading_new(render->reader, &render->sources, &flow, error);
+    if (render->reading == NULL || !fit_graph(render, &fitting, error) ||
+        !add_values(render, &fitting, error) || !check_node_count(render, error) ||
         (render->sources.has_failed && !error_set_memory(error))) {
         return false;
     }
@@ -436,6 +460,7 @@ bool render_trace(const char *trace_path,
     if (is_done) {
         report_result(&render, result);
     }
+    flow_reading_free(render.reading);
     flow_graph_release(&render.graph);
     source_lines_release(&render.sources);
     log_reader_free(render.reader);

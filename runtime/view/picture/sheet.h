@@ -42,6 +42,8 @@ struct picture_palette {
     uint32_t inherited_card;
     uint32_t only;
     uint32_t only_card;
+    uint32_t gradient; /* and of what writes gradients or parameters */
+    uint32_t gradient_card;
 };
 
 const struct picture_palette *picture_palette(enum picture_theme theme);

@@ -35,6 +35,8 @@ static const struct picture_palette light = {
     .inherited_card = 0xFFF3DCFF,
     .only = 0x5B3FD1FF,
     .only_card = 0xEFECFDFF,
+    .gradient = 0x6F42A8FF,
+    .gradient_card = 0xF5F0FBFF,
 };
 
 static const struct picture_palette dark = {
@@ -71,6 +73,8 @@ static const struct picture_palette dark = {
     .inherited_card = 0x362A16FF,
     .only = 0xB3A1FFFF,
     .only_card = 0x272142FF,
+    .gradient = 0xC9A7F5FF,
+    .gradient_card = 0x2B2338FF,
 };
 
 const struct picture_palette *picture_palette(enum picture_theme theme)

@@ -335,7 +335,14 @@ static void pills_draw(
 /* Texts are the sheet's. Where there is nothing to say they are empty, or as wide as 0. */
 
 /* How each of them is written. */
-enum style_kind { STYLE_NAME, STYLE_PLACE, STYLE_FORM, STYLE_NOTE, STYLE_CODE };
+enum style_kind {
+    STYLE_NAME,
+    STYLE_PLACE,
+    STYLE_FORM,
+    STYLE_NOTE,
+    STYLE_GRADIENT,
+    STYLE_CODE
+};
 
 static struct text_style box_style(const struct sheet *sheet, enum style_kind kind);
 
@@ -448,6 +455,33 @@ box_form(struct sheet *sheet, const struct flow_node *node, bool has_table)
     return sheet_keep(sheet);
 }
 
+/* `gradient  -0.0041 … 0.0052`, over all that the node stands for; "": none is recorded. */
+static struct slice box_gradient(struct sheet *sheet, const struct flow_node *node)
+{
+    const struct flow_gradient *gradient = &node->gradient;
+    struct buffer *text = &sheet->scratch;
+
+    if (gradient->count == 0) {
+        return SLICE("");
+    }
+    text->size = 0;
+    buffer_add(text, SLICE("gradient  "));
+    if (gradient->range.low <= gradient->range.high) {
+        add_range(text, gradient->range);
+    }
+    if (gradient->bad_count > 0) {
+        buffer_add(text, gradient->range.low <= gradient->range.high ? SLICE(", ")
+                                                                     : SLICE(""));
+        buffer_add(text, SLICE("NaN or Inf"));
+    }
+    if (gradient->bad_count > 0 && gradient->count > 1) {
+        buffer_add_format(text, " in %llu of %llu",
+                          (unsigned long long)gradient->bad_count,
+                          (unsigned long long)gradient->count);
+    }
+    return sheet_keep(sheet);
+}
+
 static bool is_empty(const struct flow_node *node)
 {
     for (uint32_t i = 0; i < node->dimension_count; i++) {
@@ -461,7 +495,7 @@ static bool is_empty(const struct flow_node *node)
 /* What else is known of it, in words. */
 static struct slice box_note(struct sheet *sheet, const struct flow_node *node)
 {
-    if ((node->flags & FLOW_NODE_CALL) != 0) {
+    if ((node->flags & (FLOW_NODE_CALL | FLOW_NODE_UPDATE)) != 0) {
         return sheet_clean(sheet, node->inside);
     }
     if (node->kind != VALUE_TENSOR) {
@@ -567,6 +601,7 @@ struct content {
     struct slice place;
     struct slice form;
     struct slice note;
+    struct slice gradient;
     struct slice code;
     struct pill times; /* `× 50`; width 0: not folded */
     struct pill alarm; /* `3 NaN, 1 +Inf`; width 0: all are finite */
@@ -592,6 +627,8 @@ static struct text_style box_style(const struct sheet *sheet, enum style_kind ki
         return (struct text_style){PICTURE_SANS, FORM_SIZE, palette->text};
     case STYLE_NOTE:
         return (struct text_style){PICTURE_SANS, NOTE_SIZE, palette->faint};
+    case STYLE_GRADIENT:
+        return (struct text_style){PICTURE_SANS, NOTE_SIZE, palette->gradient};
     case STYLE_CODE:
         break;
     }
@@ -629,6 +666,7 @@ static void content_texts(struct content *content,
     remark_prepare(&content->remark, sheet, node, TEXT_WIDTH_MAX);
     if (is_long) {
         content->note = box_note(sheet, node);
+        content->gradient = box_gradient(sheet, node);
         content->code = sheet_clean(sheet, node->code);
     }
     if (is_long && !is_quiet && !options->is_dense) {
@@ -667,6 +705,9 @@ static void content_width(struct content *content, struct sheet *sheet)
         fmax(width, style_width(box_style(sheet, STYLE_NAME), content->name) + beside);
     width = fmax(width, style_width(box_style(sheet, STYLE_CODE), content->code) +
                             2 * CODE_PADDING);
+    width =
+        fmax(width, style_width(box_style(sheet, STYLE_GRADIENT), content->gradient) +
+                        2 * CODE_PADDING);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         width = fmax(width, style_width(box_style(sheet, kinds[i]), texts[i]));
     }
@@ -682,6 +723,9 @@ static void content_width(struct content *content, struct sheet *sheet)
                                   content->width, SHORTEN_MIDDLE);
     content->note = sheet_shorten(sheet, box_style(sheet, STYLE_NOTE), content->note,
                                   content->width, SHORTEN_MIDDLE);
+    content->gradient =
+        sheet_shorten(sheet, box_style(sheet, STYLE_GRADIENT), content->gradient,
+                      content->width - 2 * CODE_PADDING, SHORTEN_MIDDLE);
     content->code = sheet_shorten(sheet, box_style(sheet, STYLE_CODE), content->code,
                                   content->width - 2 * CODE_PADDING, SHORTEN_MIDDLE);
 }
@@ -721,6 +765,23 @@ static double line_draw(struct sheet *sheet,
     return y + height;
 }
 
+/* A strip in the gradients' colour. */
+static double
+gradient_draw(const struct content *content, struct sheet *sheet, double y)
+{
+    struct picture_item *item;
+
+    if (content->gradient.size == 0) {
+        return y;
+    }
+    item = sheet_rectangle(sheet, PADDING_LEFT, y + 1, content->width, FORM_HEIGHT - 1);
+    item->radius = 2.5;
+    item->fill = sheet->palette->gradient_card;
+    sheet_text(sheet, box_style(sheet, STYLE_GRADIENT), PADDING_LEFT + CODE_PADDING,
+               y + FORM_HEIGHT - 3, content->gradient);
+    return y + FORM_HEIGHT;
+}
+
 static void code_draw(const struct content *content, struct sheet *sheet, double y)
 {
     struct picture_item *item =
@@ -746,6 +807,7 @@ static double content_height(const struct content *content)
     y += content->note.size > 0 ? NOTE_HEIGHT : 0;
     y += content->table.block_count > 0 ? content->table.height + GAP : 0;
     y += content->figures.count > 0 ? content->figures.height : 0;
+    y += content->gradient.size > 0 ? FORM_HEIGHT : 0;
     y += content->alarm.width > 0 ? PILL_HEIGHT + GAP : 0;
     y += content->code.size > 0 ? CODE_HEIGHT + GAP : 0;
     return y + PADDING_BOTTOM;
@@ -774,6 +836,7 @@ static void content_draw(const struct content *content, struct sheet *sheet)
         figures_draw(&content->figures, sheet, PADDING_LEFT, y);
         y += content->figures.height;
     }
+    y = gradient_draw(content, sheet, y);
     if (content->alarm.width > 0) {
         pill_draw(sheet, &content->alarm, PADDING_LEFT, y + GAP / 2);
         y += PILL_HEIGHT + GAP;

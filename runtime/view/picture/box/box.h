@@ -46,6 +46,7 @@ enum box_role {
     ROLE_ALIAS,
     ROLE_GUESS,
     ROLE_CALL,
+    ROLE_UPDATE,
     ROLE_COUNT
 };
 

@@ -12,10 +12,10 @@ enum box_role role_of(const struct flow_node *node)
         unsigned flag;
         enum box_role role;
     } roles[] = {
-        {FLOW_NODE_CALL, ROLE_CALL},         {FLOW_NODE_GUESSED, ROLE_GUESS},
-        {FLOW_NODE_IN_PLACE, ROLE_IN_PLACE}, {FLOW_NODE_ALIAS, ROLE_ALIAS},
-        {FLOW_NODE_RESULT, ROLE_RESULT},     {FLOW_NODE_ARGUMENT, ROLE_ARGUMENT},
-        {FLOW_NODE_SOURCE, ROLE_SOURCE},
+        {FLOW_NODE_UPDATE, ROLE_UPDATE},     {FLOW_NODE_CALL, ROLE_CALL},
+        {FLOW_NODE_GUESSED, ROLE_GUESS},     {FLOW_NODE_IN_PLACE, ROLE_IN_PLACE},
+        {FLOW_NODE_ALIAS, ROLE_ALIAS},       {FLOW_NODE_RESULT, ROLE_RESULT},
+        {FLOW_NODE_ARGUMENT, ROLE_ARGUMENT}, {FLOW_NODE_SOURCE, ROLE_SOURCE},
     };
 
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
@@ -33,9 +33,38 @@ static uint32_t role_color(const struct picture_palette *palette, enum box_role 
         [ROLE_ARGUMENT] = palette->argument, [ROLE_RESULT] = palette->result,
         [ROLE_IN_PLACE] = palette->in_place, [ROLE_ALIAS] = palette->alias,
         [ROLE_GUESS] = palette->guess,       [ROLE_CALL] = palette->result,
+        [ROLE_UPDATE] = palette->gradient,
     };
 
     return colors[role];
+}
+
+static void style_card(const struct picture_palette *palette,
+                       const struct card *card,
+                       struct picture_item *item)
+{
+    if (card->role == ROLE_UPDATE) {
+        item->fill = palette->gradient_card;
+        item->stroke = palette->gradient;
+    }
+    if (card->role == ROLE_GUESS) {
+        item->fill = palette->guess_card;
+        item->stroke = palette->guess;
+        item->stroke_width = 1.2;
+        item->dash = 4.0;
+    }
+    if (card->is_alarming) {
+        item->stroke = palette->alarm;
+        item->stroke_width = 1.6;
+    }
+    if (card->mark > FLOW_MARK_EQUAL) {
+        struct mark_style style = mark_style_of(palette, card->mark);
+
+        item->fill = style.card;
+        item->stroke = style.color;
+        item->stroke_width = style.stroke_width;
+        item->dash = style.dash;
+    }
 }
 
 void card_draw(struct sheet *sheet,
@@ -67,24 +96,7 @@ void card_draw(struct sheet *sheet,
     item->fill = palette->card;
     item->stroke = palette->border;
     item->stroke_width = 0.75;
-    if (card->role == ROLE_GUESS) {
-        item->fill = palette->guess_card;
-        item->stroke = palette->guess;
-        item->stroke_width = 1.2;
-        item->dash = 4.0;
-    }
-    if (card->is_alarming) {
-        item->stroke = palette->alarm;
-        item->stroke_width = 1.6;
-    }
-    if (card->mark > FLOW_MARK_EQUAL) {
-        struct mark_style style = mark_style_of(palette, card->mark);
-
-        item->fill = style.card;
-        item->stroke = style.color;
-        item->stroke_width = style.stroke_width;
-        item->dash = style.dash;
-    }
+    style_card(palette, card, item);
     inset = fmin(inset, height / 4);
     item = sheet_rectangle(sheet, x + 3.5, y + inset, BAR_WIDTH, height - 2 * inset);
     item->radius = BAR_WIDTH / 2;

@@ -1,0 +1,376 @@
+/* Updates of a training: a backward, and each call that writes to gradients or parameters, is one node.
+ *
+ * A backward is made from the first value that it gave a gradient: autograd begins there. A call that
+ * writes to gradients, and an optimizer's step, are made from the update that wrote each of those
+ * gradients last. Parameters and gradients are known by their addresses. */
+#include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
+#include "runtime/view/flow/build.h"
+
+#include <assert.h>
+#include <math.h>
+
+static const struct slice gradient_suffix = {".grad", 5};
+
+void flow_updates_release(struct flow_updates *updates)
+{
+    memory_free(updates->items);
+    memory_free(updates->parameters);
+    number_map_release(&updates->of_event);
+    number_map_release(&updates->of_object);
+}
+
+static struct flow_update *newest(struct flow_updates *updates)
+{
+    return updates->count > 0 ? &updates->items[updates->count - 1] : NULL;
+}
+
+static bool is_before(const void *items, size_t place, uint64_t raw)
+{
+    return ((const struct flow_update *)items)[place].raw < raw;
+}
+
+const struct flow_update *flow_update_of(const struct flow_builder *builder,
+                                         uint32_t raw)
+{
+    const struct flow_updates *updates = &builder->updates;
+    size_t place = sorted_place(updates->items, updates->count, is_before, raw);
+
+    assert(place < updates->count && updates->items[place].raw == raw);
+    return &updates->items[place];
+}
+
+/* ---- the line that made it ---- */
+
+/* A site of the call's function on that line of that file; FLOW_NONE: none. */
+static uint32_t site_on_line(const struct flow_builder *builder,
+                             const struct flow_call *call,
+                             const struct log_step_view *step)
+{
+    const struct log_module *module = builder->modules[call->module].module;
+
+    if (!slice_equal(module->table.path, step->file) &&
+        !slice_equal(module->file, step->file)) {
+        return FLOW_NONE;
+    }
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        const struct site *site = &module->table.sites[i];
+
+        if (site->line == step->line && site->function == call->function) {
+            return module->first_site + i;
+        }
+    }
+    return FLOW_NONE;
+}
+
+/* The innermost call of the thread that goes on and has that line; FLOW_NONE: none. */
+static uint32_t call_on_line(struct flow_builder *builder,
+                             const struct log_step_view *step,
+                             uint32_t *site)
+{
+    uint32_t index = builder->visit.serial == 0 ? FLOW_NONE : builder->visit.call;
+
+    while (index != FLOW_NONE) {
+        const struct flow_call *call = &builder->calls[index];
+
+        if (!call->is_ended && call->thread == step->thread) {
+            *site = site_on_line(builder, call, step);
+            if (*site != FLOW_NONE) {
+                return index;
+            }
+        }
+        index = call->parent;
+    }
+    return FLOW_NONE;
+}
+
+static bool add_node(struct flow_builder *builder,
+                     struct flow_update *update,
+                     uint32_t call,
+                     uint32_t site,
+                     uint64_t event)
+{
+    void *items = builder->raws;
+
+    if (!flow_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
+                   sizeof *builder->raws)) {
+        return false;
+    }
+    flow_turns_follow_line(builder, &builder->calls[call], update->line);
+    builder->raws = items;
+    update->raw = builder->raw_count;
+    builder->raws[builder->raw_count++] = (struct flow_raw){
+        .event = event,
+        .same_as = FLOW_NONE,
+        .object = update->raw,
+        .holder = update->raw,
+        .older = FLOW_NONE,
+        .content = FLOW_NONE,
+        .site = site,
+        .call = call,
+        .unit = builder->calls[call].open_unit,
+        .name = update->name,
+        .serial = builder->visit.serial,
+        .written = FLOW_NONE,
+        .alias_site = UINT32_MAX,
+        .flags = FLOW_NODE_UPDATE,
+        .kind = VALUE_NOTHING,
+        .change = CHANGE_NEW,
+        .is_hidden = event < builder->options->first_event,
+    };
+    return true;
+}
+
+/* So far back is the optimizer's last step searched: between two are backwards and other optimizers. */
+#define STEPS_BACK 64
+
+/* Settings are recorded when they change: the rate of that optimizer's step before. */
+static double find_rate(const struct flow_updates *updates,
+                        const struct flow_update *update)
+{
+    uint32_t end = updates->count;
+
+    for (uint32_t i = end; i > 0 && end - i < STEPS_BACK; i--) {
+        const struct flow_update *before = &updates->items[i - 1];
+
+        if (before->tag == LOG_STEP_OPTIMIZER && before->name == update->name &&
+            before->line == update->line) {
+            return before->rate;
+        }
+    }
+    return NAN;
+}
+
+bool flow_update_begin(struct flow_builder *builder,
+                       const struct log_step_view *step,
+                       uint64_t event)
+{
+    struct flow_updates *updates = &builder->updates;
+    void *items = updates->items;
+    struct flow_update *update;
+    uint32_t site, call;
+
+    if (updates->count > 0 && newest(updates)->raw == FLOW_NONE) {
+        updates->count--; /* it wrote nothing */
+    }
+    if (!flow_grow(builder, &items, &updates->capacity, updates->count,
+                   sizeof *updates->items)) {
+        return false;
+    }
+    updates->items = items;
+    update = &updates->items[updates->count];
+    *update = (struct flow_update){
+        .raw = FLOW_NONE, .tag = step->tag, .line = step->line, .rate = NAN};
+    if (!flow_text(builder, step->name.size > 0 ? step->name : log_step_text(step->tag),
+                   &update->name)) {
+        return false;
+    }
+    if (step->tag == LOG_STEP_OPTIMIZER) {
+        update->rate = find_rate(updates, update);
+    }
+    if (step->tag == LOG_STEP_BACKWARD) {
+        call = call_on_line(builder, step, &site);
+        if (call != FLOW_NONE && !add_node(builder, update, call, site, event)) {
+            return false;
+        }
+    }
+    updates->is_backward = step->tag == LOG_STEP_BACKWARD;
+    updates->is_open = update->raw != FLOW_NONE || !updates->is_backward;
+    updates->count += updates->is_open;
+    return true;
+}
+
+/* ---- parameters ---- */
+
+/* The parameter with that address; a new one where there is none. FLOW_NONE: out of memory. */
+static uint32_t parameter_of(struct flow_builder *builder, uint64_t object)
+{
+    struct flow_updates *updates = &builder->updates;
+    uint32_t index = number_map_get(&updates->of_object, object);
+    void *items = updates->parameters;
+
+    if (index != NUMBER_MAP_NONE) {
+        return index;
+    }
+    index = updates->parameter_count;
+    if (!flow_grow(builder, &items, &updates->parameter_capacity, index,
+                   sizeof *updates->parameters)) {
+        return FLOW_NONE;
+    }
+    updates->parameters = items;
+    if (!number_map_put(&updates->of_object, object, index)) {
+        flow_out_of_memory(builder);
+        return FLOW_NONE;
+    }
+    updates->parameters[index] = (struct flow_parameter){.written_by = FLOW_NONE};
+    updates->parameter_count++;
+    return index;
+}
+
+static bool
+note(struct flow_builder *builder, struct number_map *map, uint64_t key, uint32_t index)
+{
+    return number_map_put(map, key, index) || flow_out_of_memory(builder);
+}
+
+/* What the event says of the values that the update wrote. The gradient that a backward begins with is
+ * not its making. */
+static bool add_figures(struct flow_builder *builder,
+                        struct flow_update *update,
+                        const struct log_event_view *event)
+{
+    const struct statistics *figures = &event->statistics;
+    bool is_start = update->tag == LOG_STEP_BACKWARD && update->value_count == 0;
+    double size;
+
+    update->value_count++;
+    if (!event->has_statistics) {
+        return true;
+    }
+    if (figures->nan_count + figures->posinf_count + figures->neginf_count > 0) {
+        update->bad_count++;
+        builder->raws[update->raw].has_nan = true;
+    }
+    if (is_start || statistics_finite_count(figures) == 0) {
+        return true;
+    }
+    size = fmax(fabs(statistics_bound_real(event->shape->dtype, figures->min)),
+                fabs(statistics_bound_real(event->shape->dtype, figures->max)));
+    if (size <= update->largest) {
+        return true;
+    }
+    update->largest = size;
+    return flow_text(builder, event->name, &update->largest_name);
+}
+
+/* The node of the update that wrote its gradient last; FLOW_NONE: none did. */
+static uint32_t raw_of(const struct flow_builder *builder,
+                       const struct flow_parameter *one)
+{
+    return one->written_by == FLOW_NONE ? FLOW_NONE
+                                        : builder->updates.items[one->written_by].raw;
+}
+
+/* A tensor of an update that is no backward. */
+static bool add_written(struct flow_builder *builder,
+                        struct flow_update *update,
+                        const struct log_event_view *event)
+{
+    bool is_gradient = slice_ends(event->name, gradient_suffix);
+    uint32_t parameter =
+        number_map_get(&builder->updates.of_object, event->tensor.object);
+
+    if (parameter != NUMBER_MAP_NONE) {
+        struct flow_parameter *one = &builder->updates.parameters[parameter];
+
+        if (!flow_edge_add(builder, FLOW_EDGE_VALUE, raw_of(builder, one),
+                           update->raw)) {
+            return false;
+        }
+        if (update->tag == LOG_STEP_GRADIENTS && is_gradient) {
+            one->written_by = builder->updates.count - 1;
+            one->version = event->tensor.version;
+        }
+    }
+    return (event->flags & LOG_EVENT_READ) != 0 ||
+           is_gradient != (update->tag == LOG_STEP_GRADIENTS) ||
+           add_figures(builder, update, event);
+}
+
+bool flow_update_parameter(struct flow_builder *builder,
+                           const struct log_event_view *event)
+{
+    struct flow_updates *updates = &builder->updates;
+    struct flow_update *update = newest(updates);
+    struct open_call *open;
+    uint32_t parameter, call;
+
+    if (event->kind == VALUE_TENSOR && !slice_ends(event->name, gradient_suffix)) {
+        parameter = parameter_of(builder, event->tensor.object);
+        if (parameter == FLOW_NONE ||
+            !note(builder, &updates->of_event, event->number, parameter)) {
+            return false;
+        }
+    }
+    if (update == NULL || !updates->is_open || update->tag == LOG_STEP_BACKWARD) {
+        return true;
+    }
+    if (update->raw == FLOW_NONE &&
+        (!flow_call_of_event(builder, event, &open, &call) ||
+         !add_node(builder, update, call, event->site_number, event->number))) {
+        return false;
+    }
+    if (event->kind == VALUE_FLOAT && slice_ends(event->name, SLICE(".lr"))) {
+        update->rate = event->real;
+    }
+    return event->kind != VALUE_TENSOR || add_written(builder, update, event);
+}
+
+/* A backward left it in `.grad`. If the gradient there was written by the counter's last write, the
+ * backward added to it. */
+static bool add_accumulated(struct flow_builder *builder,
+                            const struct flow_update *update,
+                            const struct log_event_view *gradient)
+{
+    struct flow_updates *updates = &builder->updates;
+    uint32_t index = number_map_get(&updates->of_event, gradient->number);
+    uint64_t address = gradient->tensor.object;
+    struct flow_parameter *one;
+
+    if (index == NUMBER_MAP_NONE) {
+        return true;
+    }
+    one = &updates->parameters[index];
+    if (address != 0 && one->gradient == address &&
+        gradient->tensor.version == one->version + 1 &&
+        !flow_edge_add(builder, FLOW_EDGE_WRITE, raw_of(builder, one), update->raw)) {
+        return false;
+    }
+    *one = (struct flow_parameter){.written_by = updates->count - 1,
+                                   .version = gradient->tensor.version,
+                                   .gradient = address};
+    return address == 0 || note(builder, &updates->of_object, address, index);
+}
+
+bool flow_update_gradient(struct flow_builder *builder,
+                          const struct log_event_view *gradient)
+{
+    struct flow_updates *updates = &builder->updates;
+    struct flow_update *update = newest(updates);
+    bool is_parameter = (gradient->flags & LOG_EVENT_PARAMETER) != 0;
+
+    if (!updates->is_backward || !updates->is_open) {
+        return true;
+    }
+    if (is_parameter) {
+        update->parameter_count++;
+        if (!add_accumulated(builder, update, gradient)) {
+            return false;
+        }
+    } else if (!update->has_start) {
+        update->has_start = true;
+        if (!flow_edge_add(builder, FLOW_EDGE_VALUE,
+                           flow_raw_of_event(builder, gradient->number), update->raw)) {
+            return false;
+        }
+    }
+    return add_figures(builder, update, gradient);
+}
+
+/* A value of the statement that made the update: `norm = clip_grad_norm_(…)`. */
+bool flow_update_join(struct flow_builder *builder, uint32_t raw)
+{
+    const struct flow_updates *updates = &builder->updates;
+    const struct flow_raw *from;
+
+    if (updates->count == 0 || updates->items[updates->count - 1].raw == FLOW_NONE ||
+        updates->items[updates->count - 1].tag == LOG_STEP_BACKWARD) {
+        return true;
+    }
+    from = &builder->raws[updates->items[updates->count - 1].raw];
+    return from->site != builder->raws[raw].site ||
+           from->call != builder->raws[raw].call ||
+           from->unit != builder->raws[raw].unit ||
+           flow_edge_add(builder, FLOW_EDGE_VALUE,
+                         updates->items[updates->count - 1].raw, raw);
+}
