@@ -141,6 +141,12 @@ static double find_rate(const struct flow_updates *updates,
     return NAN;
 }
 
+static bool is_drawn(enum log_step_tag tag)
+{
+    return tag == LOG_STEP_BACKWARD || tag == LOG_STEP_OPTIMIZER ||
+           tag == LOG_STEP_GRADIENTS;
+}
+
 bool flow_update_begin(struct flow_builder *builder,
                        const struct log_step_view *step,
                        uint64_t event)
@@ -150,6 +156,10 @@ bool flow_update_begin(struct flow_builder *builder,
     struct flow_update *update;
     uint32_t site, call;
 
+    updates->is_open = false;
+    if (!is_drawn(step->tag)) {
+        return true;
+    }
     if (updates->count > 0 && newest(updates)->raw == FLOW_NONE) {
         updates->count--; /* it wrote nothing */
     }
