@@ -190,6 +190,25 @@ PROGRAMS += [
         "kwargs",
     ),
     (
+        "a padded sequence of torch's own attention",
+        """
+        import torch
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+            def forward(self, x, pad):
+                y, weights = self.attention(x, x, x, key_padding_mask=pad)  # HERE
+                return y
+        pad = torch.tensor([[False, False, True], [True, True, True]])
+        print(Net()(torch.randn(2, 3, 8), pad))
+        """,
+        [],
+        "NaN made here: y: MultiheadAttention of a query all of whose keys are masked: `pad` is "
+        "True at 4 of 6 places; or inside `self.attention\\(.*",
+        None,
+    ),
+    (
         "a default that is infinite is meant",
         """
         import torch

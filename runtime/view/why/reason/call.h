@@ -56,6 +56,7 @@ enum how {
     HOW_NORMALIZE,
     HOW_COSINE,
     HOW_LAYER_NORM,
+    HOW_ATTENTION,
     HOW_CLIP_GRADIENTS,
     HOW_BETWEEN,
     HOW_ACTIVATION,
@@ -119,6 +120,7 @@ struct range call_loss(const struct call *call);
 struct range call_normalize(const struct call *call);
 struct range call_cosine(const struct call *call);
 struct range call_layer_norm(const struct call *call);
+struct range call_attention(const struct call *call);
 struct range call_clip_gradients(const struct call *call);
 struct range call_between(const struct call *call);
 struct range call_without_nan(const struct call *call);

@@ -627,6 +627,8 @@ static struct range apply(const struct call *call, enum how how)
         return call_cosine(call);
     case HOW_LAYER_NORM:
         return call_layer_norm(call);
+    case HOW_ATTENTION:
+        return call_attention(call);
     case HOW_CLIP_GRADIENTS:
         return call_clip_gradients(call);
     case HOW_BETWEEN:

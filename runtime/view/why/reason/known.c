@@ -563,6 +563,55 @@ struct range call_layer_norm(const struct call *call)
     return rest_of(call, causes);
 }
 
+/* ---- attention ---- */
+
+/* Whether the mask has elements that forbid a key: True, or -Inf where it is added to scores. */
+static bool mask_forbids(const struct range *mask)
+{
+    return mask->input != NULL && mask->input->has_statistics &&
+           (mask->dtype == DTYPE_BOOL
+                ? mask->input->statistics.zero_count < mask->input->statistics.count
+                : mask->neginf == CERTAINTY_YES);
+}
+
+/* An argument that may mask all keys of some query. Which rows it masks is not recorded. */
+static void report_mask(const struct call *call, const struct range *mask)
+{
+    const struct statistics *statistics;
+    struct buffer *text;
+
+    if (!mask_forbids(mask)) {
+        return;
+    }
+    statistics = &mask->input->statistics;
+    text = begin(call, " of a query all of whose keys are masked: ");
+    add_quoted(text, mask->text);
+    buffer_add(text, mask->dtype == DTYPE_BOOL ? SLICE(" is True at ")
+                                               : SLICE(" is -Inf at "));
+    buffer_add_number(text, mask->dtype == DTYPE_BOOL
+                                ? statistics->count - statistics->zero_count
+                                : statistics->neginf_count);
+    buffer_add(text, SLICE(" of "));
+    buffer_add_number(text, statistics->count);
+    buffer_add(text, SLICE(" places"));
+    cause_end(call->reasoner, WHY_NAN, CERTAINTY_MAYBE);
+}
+
+struct range call_attention(const struct call *call)
+{
+    const struct expressions *all = &call->reasoner->expressions;
+
+    for (uint32_t i = call->expression->first; i != EXPRESSION_NONE;
+         i = all->items[i].next) {
+        if (all->items[i].kind == EXPRESSION_NAME) {
+            struct range argument = range_evaluate(call->reasoner, i);
+
+            report_mask(call, &argument);
+        }
+    }
+    return rest_of(call, call->reasoner->count);
+}
+
 /* ---- gradients ---- */
 
 /* What it returns is the norm of all gradients; the recorder does not see these. */
