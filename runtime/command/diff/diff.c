@@ -138,6 +138,9 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_IGNORE:
         options->ignored[options->ignored_count++] = slice_of(argument);
         return true;
+    case OPTION_NOISE:
+        options->noise = argument;
+        return true;
     case OPTION_MAP:
         return add_rename(options, argument, error);
     case OPTION_OUTPUT:
@@ -642,6 +645,69 @@ static void print_report(struct diff_report *report, struct buffer *text)
 
 /* ---- pairs ---- */
 
+/* The trace that `monitorch run --repeat-noise` writes beside another: run.noise.mtrace of run.mtrace;
+ * false: there is none. */
+static bool find_noise(const char *path, struct buffer *noise)
+{
+    struct slice name = slice_of(trace_file_name(path));
+    size_t folder = strlen(path) - name.size;
+    size_t stem = name.size;
+
+    while (stem > 0 && name.bytes[stem - 1] != '.') {
+        stem--;
+    }
+    stem = stem > 1 ? stem - 1 : name.size;
+    buffer_add(noise, slice_part(slice_of(path), 0, folder + stem));
+    buffer_add(noise, SLICE(".noise"));
+    buffer_add(noise, slice_part(name, stem, name.size));
+    buffer_add_byte(noise, '\0');
+    return !noise->has_failed && access(noise->bytes, R_OK) == 0;
+}
+
+/* Why the trace with noise is not used, or only in part. */
+static void remark_floor(const struct diff_floor *floor, const char *noise)
+{
+    struct buffer text = BUFFER_INIT;
+
+    if (floor->state == DIFF_FLOOR_PLAIN) {
+        buffer_add(
+            &text,
+            SLICE("remark: recorded without noise, no noise floor: record it with "
+                  "`monitorch run --record noise`"));
+    } else if (floor->state == DIFF_FLOOR_OTHER) {
+        buffer_add(
+            &text,
+            SLICE(
+                "remark: not used as the noise floor, it belongs to another recording "
+                "of A: `monitorch run --repeat-noise` writes both"));
+    } else if (floor->state == DIFF_FLOOR_UNSTABLE) {
+        buffer_add(&text, SLICE("remark: no noise floor from "));
+        buffer_add_printable(&text, slice_of(floor->place));
+        buffer_add(&text,
+                   SLICE(" on: the two runs differ by more than noise; if they draw "
+                         "random numbers, add --seed 0"));
+    }
+    buffer_add_byte(&text, '\0');
+    if (text.size > 1 && !text.has_failed) {
+        print_message(noise, text.bytes);
+    }
+    buffer_release(&text);
+}
+
+/* The trace that gives the noise floor; its name may be in `noise`. */
+static void choose_noise(const struct diff_command_options *options,
+                         const struct diff_pair *pair,
+                         struct buffer *noise,
+                         struct diff_options *diff)
+{
+    diff->is_noise_given = options->noise != NULL;
+    if (options->noise != NULL) {
+        diff->noise_path = options->noise;
+    } else if (find_noise(pair->paths[0], noise)) {
+        diff->noise_path = noise->bytes;
+    }
+}
+
 /* Compares; what is found is in the report, and in the output, which may be NULL. */
 static bool compare(const struct diff_command_options *options,
                     const struct diff_pair *pair,
@@ -651,6 +717,7 @@ static bool compare(const struct diff_command_options *options,
 {
     struct progress progress;
     struct error error = ERROR_INIT;
+    struct buffer noise = BUFFER_INIT;
     struct diff_options diff = {
         .tolerance = options->tolerance,
         .ignored = options->ignored,
@@ -668,6 +735,7 @@ static bool compare(const struct diff_command_options *options,
     if (output != NULL) {
         diff_output_listen(output, &diff);
     }
+    choose_noise(options, pair, &noise, &diff);
     progress_init(&progress, options->is_quiet);
     diff.progress = report_progress;
     diff.progress_context = &progress;
@@ -682,7 +750,10 @@ static bool compare(const struct diff_command_options *options,
     }
     if (!is_done) {
         print_message("", error.text);
+    } else if (diff.noise_path != NULL && !options->is_quiet) {
+        remark_floor(&result->floor, diff.noise_path);
     }
+    buffer_release(&noise);
     return is_done;
 }
 

@@ -94,6 +94,9 @@ static void diff_json_add_distance(struct buffer *text,
 {
     json_boolean_add(text, SLICE("whole_values"), distance->is_exact);
     json_real_add(text, SLICE("max_abs"), distance->max_abs);
+    if (distance->floor > 0) {
+        json_real_add(text, SLICE("floor"), distance->floor);
+    }
     if (!distance->is_exact) {
         return;
     }
@@ -135,6 +138,14 @@ void diff_json_add_finding(struct diff_report *report,
     buffer_add(text, SLICE("}\n"));
 }
 
+static void add_floor(const struct diff_floor *floor, struct buffer *text)
+{
+    if (floor->known_count > 0) {
+        json_text_add(text, SLICE("noise"), floor->noise);
+        json_number_add(text, SLICE("noise_floors"), floor->known_count);
+    }
+}
+
 void diff_json_add_verdict(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text)
@@ -173,6 +184,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("sites_in_both"), likeness->sites_in_both);
     json_number_add(text, SLICE("functions_in_both"), likeness->functions_in_both);
     json_number_add(text, SLICE("files_in_both"), likeness->files_in_both);
+    add_floor(&result->floor, text);
     if (report->first_event != UINT64_MAX) {
         json_number_add(text, SLICE("first"), report->first_event);
     }

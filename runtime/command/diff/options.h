@@ -21,6 +21,7 @@ struct diff_command_options {
     bool is_ranks; /* each trace with the first */
     bool is_by_values;
     bool is_map;          /* printed instead of the verdict */
+    const char *noise;    /* borrowed from the command line; NULL: beside A */
     const char *map_file; /* borrowed from the command line; NULL: none */
     bool is_all;          /* lists are not cut */
     bool has_inherited;

@@ -604,6 +604,25 @@ static void add_changed(const struct diff_report *report, struct buffer *text)
     }
 }
 
+/* How far apart values may be, where it was measured. */
+static void add_floor(const struct diff_result *result, struct buffer *text)
+{
+    const struct diff_floor *floor = &result->floor;
+
+    if (floor->known_count == 0) {
+        return;
+    }
+    buffer_add(text, SLICE("  noise floor ("));
+    buffer_add_printable(text, floor->noise);
+    buffer_add(text, SLICE("): measured at "));
+    diff_text_add_grouped(text, floor->known_count);
+    buffer_add(text, SLICE(" of A's "));
+    diff_text_add_count(text, floor->value_count, "floating value");
+    buffer_add(text, SLICE("; equal are values within "));
+    buffer_add_number(text, DIFF_FLOOR_MULTIPLE);
+    buffer_add(text, SLICE(" times of it\n"));
+}
+
 void diff_report_add(struct diff_report *report,
                      const struct diff_result *result,
                      struct buffer *text)
@@ -638,6 +657,7 @@ void diff_report_add(struct diff_report *report,
         (!diff_result_is_equal(result) || report->options->is_all)) {
         add_changed(report, text);
     }
+    add_floor(result, text);
     text->has_failed =
         text->has_failed || report->settings.has_failed || report->changed.has_failed;
     if (report->settings.size > 0) {

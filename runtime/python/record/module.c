@@ -8,6 +8,7 @@
 #include "runtime/python/follow/follow.h"
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/monitor/gauge.h"
+#include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/spy/saver.h"
@@ -683,6 +684,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(session->traced_method_type);
     Py_VISIT(session->watchers);
     Py_VISIT(session->spy_contexts);
+    if (change_traverse(session, visit, arg) != 0) {
+        return -1;
+    }
     return session->tracking == NULL ? 0
                                      : tracking_traverse(session->tracking, visit, arg);
 }
@@ -718,6 +722,7 @@ static void module_free(void *module)
         fresh_end(session);
         recorder_close(session->recorder, NULL);
     }
+    change_end(session);
     gauge_devices_free(session->gauge_devices);
     device_queue_free(session->devices);
     tracking_free(session->tracking);

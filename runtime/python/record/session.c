@@ -5,6 +5,7 @@
 #include "runtime/base/file/mapping.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/gradient/gradient.h"
+#include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/visit/weights.h"
 #include "runtime/record/left_out.h"
@@ -187,6 +188,7 @@ static void close_recorder(struct session *session, struct error *error)
     struct recorder *recorder = session->recorder;
 
     gradient_end(session);
+    change_end(session);
     session->recorder = NULL;
     session->is_closing = false;
     session->is_own = false;
@@ -200,6 +202,7 @@ static void close_recorder(struct session *session, struct error *error)
 void session_abandon(struct session *session)
 {
     fresh_end(session);
+    change_end(session);
     recorder_abandon(session->recorder);
     session->recorder = NULL;
     session->is_closing = false;
@@ -531,6 +534,7 @@ struct request {
         *sample; /* borrowed from the call, as the next two; may be NULL, as those */
     PyObject *globs;
     PyObject *origin;                /* a tuple */
+    PyObject *change;                /* a function, or None */
     struct recorder_options options; /* names: owned */
     int is_one_thread, is_quiet, is_whole;
     unsigned stop;
@@ -539,11 +543,12 @@ struct request {
 static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"path",         "sample",     "last",       "size_limit",
-                            "stats",        "hash",       "names",      "every",
-                            "max_elements", "one_thread", "quiet",      "sources",
-                            "stop",         "imports",    "whole",      "all_scalars",
-                            "origin",       "backward",   "last_steps", NULL};
+    static char *names[] = {
+        "path",        "sample",  "last",     "size_limit",   "stats",
+        "hash",        "names",   "every",    "max_elements", "one_thread",
+        "quiet",       "sources", "stop",     "imports",      "whole",
+        "all_scalars", "origin",  "backward", "last_steps",   "change",
+        NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0,
         has_all_scalars = 0, has_gradients = 0;
@@ -551,12 +556,13 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppIpppO!pI:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIpppO!pIO:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
             &request->stop, &has_imports, &request->is_whole, &has_all_scalars,
-            &PyTuple_Type, &request->origin, &has_gradients, &last_steps)) {
+            &PyTuple_Type, &request->origin, &has_gradients, &last_steps,
+            &request->change)) {
         return false;
     }
     options->log.last = last;
@@ -625,6 +631,11 @@ static PyObject *start(struct session *session, struct request *request)
     result = session_begin(session, PyBytes_AsString(request->path), options,
                            request->is_one_thread, request->is_whole);
     session->is_quiet = request->is_quiet;
+    if (result != NULL && request->change != NULL && request->change != Py_None &&
+        !change_begin(session, request->change)) {
+        recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
+                      SLICE("out of memory: no value is changed"));
+    }
     if (result != NULL) {
         stop_begin(&session->stop, options->has_statistics ? request->stop : 0);
     }

@@ -69,6 +69,7 @@ struct session {
     struct gradients
         *gradients; /* owned: see python/gradient/gradient.h; NULL until wanted */
     PyTypeObject *gradient_type; /* owned */
+    struct changes *changes;     /* owned: see change.h; NULL: no value is changed */
 
     PyTypeObject *watcher_type;                      /* owned */
     PyTypeObject *tracing_type, *traced_method_type; /* owned: see tracing.h */

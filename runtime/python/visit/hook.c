@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/python/gradient/gradient.h"
+#include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/visit/frames.h"
@@ -650,6 +651,7 @@ HOT static void hook_visit_object(struct hook_object *hook,
         }
     }
     gradient_hang(session);
+    change_apply(session);
     session_leave(session);
 }
 
@@ -780,6 +782,7 @@ void hook_join(PyObject *hook, PyObject *frame)
         }
     }
     gradient_hang(session);
+    change_apply(session);
     session_leave(session);
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/python/gradient/gradient.h"
+#include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/walk.h"
@@ -467,6 +468,7 @@ static void record_late(struct session *session,
         }
     }
     gradient_watch(session, visit, tensor);
+    change_note(session, visit, write, path, tensor);
 }
 
 /* Whether the recording is to stop at the array: then its event has its statistics in any case.
@@ -602,6 +604,7 @@ static void record_array(struct session *session,
     }
     recorder_write(session->recorder, visit, write, path, &value);
     gradient_watch(session, visit, tensor);
+    change_note(session, visit, write, path, tensor);
 }
 
 /* A tensor that is recorded whatever the line does with it: a gradient, a parameter. */

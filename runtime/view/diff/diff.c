@@ -194,6 +194,7 @@ static bool begin_pass(struct diff_work *work, enum diff_pass pass)
     work->align = diff_align_new(&align, work->error);
     diff_compare_init(&work->compare, options->tolerance);
     work->compare.tolerance.align = work->align;
+    work->compare.tolerance.floor = &work->floor;
     if (work->align != NULL) {
         diff_align_likeness(work->align, &work->result->likeness);
     }
@@ -211,6 +212,11 @@ static bool begin(struct diff_work *work)
         }
         source_lines_init(&work->sources[side], work->readers[side], options->strip);
         work->all_sources[side] = &work->sources[side];
+    }
+    if (options->noise_path != NULL &&
+        !diff_floor_measure(&work->floor, work->paths[0], options->noise_path,
+                            options->is_noise_given, work->error)) {
+        return false;
     }
     if (!begin_pass(work, DIFF_PASS_SCAN)) {
         return false;
@@ -237,6 +243,7 @@ static void finish(struct diff_work *work)
     memory_free(work->visits[0]);
     memory_free(work->visits[1]);
     diff_values_release(&work->values);
+    diff_floor_release(&work->floor);
     diff_scope_release(&work->scope);
     diff_writes_free(work->writes);
     buffer_release(&work->name);
@@ -345,6 +352,9 @@ bool diff_traces(const char *path_a,
     }
     if (is_done) {
         report_ends(work);
+        result->floor = work->floor;
+        result->floor.apart = NULL;
+        result->floor.noise.bytes = result->floor.text;
         result->is_other_program =
             result->is_other_program || has_found_nothing(result);
         result->is_mostly_other = is_mostly_other(result);

@@ -11,6 +11,7 @@
 #include "runtime/base/slice.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/diff/align/align.h"
+#include "runtime/view/diff/values/floor.h"
 #include "runtime/view/diff/values/tolerance.h"
 #include "runtime/view/walk/open_calls.h"
 #include "runtime/view/walk/source_lines.h"
@@ -50,6 +51,7 @@ struct diff_distance {
     uint64_t count, beyond_count; /* elements; those beyond tolerance */
     uint64_t worst;               /* logical index of the worst element */
     double worst_values[2];
+    double floor; /* how far apart equal runs come there; 0: not known */
 };
 
 /* Of one event, or of a way that was taken. Told as it is met, with two exceptions: events that
@@ -82,8 +84,10 @@ struct diff_options {
     const struct slice
         *ignored; /* borrowed: globs of names whose values do not count */
     size_t ignored_count;
-    bool has_color;     /* in the first one's text */
-    source_strip strip; /* as in source_lines.h; may be NULL */
+    bool has_color;         /* in the first one's text */
+    source_strip strip;     /* as in source_lines.h; may be NULL */
+    const char *noise_path; /* A with noise, for the floor; NULL: there is none */
+    bool is_noise_given;    /* whatever recording it is of */
     /* Told of each event that is not equal, and of control flow; false ends the work with an
      * error. May be NULL. */
     bool (*found)(void *context, const struct diff_finding *finding);
@@ -130,6 +134,7 @@ struct diff_result {
     uint64_t dropped[2];     /* events that a ring has dropped */
     size_t damage_counts[2];
     char damage[2][ERROR_TEXT_SIZE]; /* the first of each; "" */
+    struct diff_floor floor;         /* without what it owns */
 };
 
 /* Whether the traces have nothing that could be compared: a ring or a cut has taken it. */

@@ -11,6 +11,7 @@
 #include "runtime/view/diff/judge/facts.h"
 #include "runtime/view/diff/judge/scope.h"
 #include "runtime/view/diff/values/compare.h"
+#include "runtime/view/diff/values/floor.h"
 #include "runtime/view/diff/values/values.h"
 
 #define DIFF_TEXT_MAX 4096
@@ -70,6 +71,7 @@ struct diff_work {
     struct source_lines *all_sources[2]; /* borrowed: the two above */
     struct diff_align *align;
     struct diff_compare compare;
+    struct diff_floor floor;
     struct diff_values values;
     struct diff_scope scope;
     struct diff_gap gap;

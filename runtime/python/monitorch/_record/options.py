@@ -110,6 +110,10 @@ def _read_switch(text: str) -> bool:
     return word in _YES
 
 
+def _read_noise(text: str) -> "bool | str":
+    return _read_switch(text) if text.lower() in _YES + _NO else text
+
+
 def _read_names(text: str) -> "str | list[str]":
     return text if text == "all" else text.split(":")
 
@@ -138,6 +142,7 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "include": (_read_globs, "modules or files with colons between them"),
     "steps": (str, "steps such as 500-510, 0-2:500- or last:3"),
     "start_when": (str, "a comparison such as loss>10"),
+    "noise": (_read_noise, "yes, or a dtype such as bfloat16"),
     "quiet": (_read_switch, "yes or no"),
 }
 
@@ -177,7 +182,7 @@ def parse(text: str) -> "tuple[str, dict[str, object]]":
             raise ValueError(f"no option {name!r}{_suggest_option(name)}")
         read, expected = _READERS[name]
         try:
-            if "=" not in word and read is not _read_switch:
+            if "=" not in word and read not in (_read_switch, _read_noise):
                 raise ValueError
             options[name] = read(value)
         except ValueError:

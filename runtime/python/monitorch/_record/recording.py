@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from monitorch._record import included as _included
+    from monitorch._record import noise as _noise
 
 _lock = RLock()
 _active: "Recording | None" = None
@@ -74,6 +75,7 @@ class Recording:
         include: "tuple[str, ...]",
         steps: "_steps.Selection" = _steps.ALL,
         condition: "_steps.Condition | None" = None,
+        noise: "_noise.Noise | None" = None,
     ) -> None:
         self._is_forgotten = False
         self._absolute = _trace_path.make_absolute(path)
@@ -99,6 +101,7 @@ class Recording:
         self.avoided = None
         self.steps = steps
         self._condition = condition  # None: it holds, or there is none
+        self._noise = noise
         self._counter: "_steps.Counter | None" = None  # it has us: made where we start
         self._is_on = False  # the step that goes on is one that is recorded
         self._was_on = False
@@ -277,6 +280,7 @@ def record(
     include: "str | Iterable[str]" = (),
     steps: "int | str | None" = None,
     start_when: "Callable[[], object] | str | None" = None,
+    noise: "bool | Literal['float64', 'float32', 'bfloat16', 'float16']" = False,
 ) -> Recording:
     """Makes a recording into the file `path`, which a `with` statement or start() begins.
 
@@ -317,6 +321,8 @@ def record(
                   newest whole ones. An optimizer's step() ends a step, or monitorch.step()
     start_when    record from the first step on that begins when this holds: "loss > 10", of a
                   variable in a function that runs then; or a function that returns a bool
+    noise         disturb each recorded tensor by an ulp of its dtype (True), or of "bfloat16" …,
+                  to find how far apart equal runs are: into run.noise.mtrace beside run.mtrace
 
     Only one recording is active at a time. Each forked child process writes a trace of its own
     beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
@@ -346,6 +352,7 @@ def record(
         from monitorch._record import nonfinite as _nonfinite
 
         options["stop"] = _nonfinite.read(stop, stats)
+    disturbing = _add_noise(options, noise)
     selection = _steps.read(steps)
     if selection.last > 0 and last is not None:
         raise ValueError(f"last={last} and steps={steps!r} exclude each other")
@@ -361,7 +368,18 @@ def record(
     with _lock:
         _refuse_another()
     _trace_path.check_writable(text)
-    return Recording(text, mode, options, globs, selection, condition)
+    return Recording(text, mode, options, globs, selection, condition, disturbing)
+
+
+def _add_noise(options: "dict[str, object]", noise: object) -> "_noise.Noise | None":
+    if noise is False:
+        return None
+    from monitorch._record import noise as _noise
+
+    disturbing = _noise.read(noise)
+    if disturbing is not None:
+        options["change"] = disturbing.change
+    return disturbing
 
 
 # As text they would fill the screen in help(); type checkers read them above.
@@ -448,6 +466,11 @@ def _start(recording: Recording) -> None:
     if old is not None:
         _related.remove_old(recording._absolute, old)
     _settings.write_start()
+    if recording._noise is not None:
+        from monitorch._record import noise as _noise
+
+        _recorder.write_setting("noise", recording._noise.dtype or "ulp")
+        _recorder.write_setting("noise.of", _noise.find_reference(recording._absolute))
     _active = recording
     recording._process = posix.getpid()
     recording._has_begun = True

@@ -123,7 +123,7 @@ def _read_option(options: "dict[str, Any]", word: str, rest: "list[str]") -> Non
     if name not in known:
         raise Usage(f"no option {word}{_suggest(name, known)}")
     key, has_argument = known[name]
-    if key == "deterministic" and not equals:
+    if key in ("deterministic", "repeat-noise") and not equals:
         options[key] = True
         return
     if key == "deterministic":

@@ -17,6 +17,7 @@ from monitorch._record import recording as _recording
 from monitorch._record import settings as _settings
 from monitorch._run import children as _children
 from monitorch._run import program as _program
+from monitorch._run import repeat as _repeat
 from monitorch._run import seed as _seed
 from monitorch._run import torchrun as _torchrun
 from monitorch._run.command import Usage
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_OUTPUT = "run.mtrace"
 _DEFAULT_FOLDER = "spy"
-_OF_RECORDING = ("output", "record", "backward", "steps", "imports")
+_OF_RECORDING = ("output", "record", "backward", "steps", "imports", "repeat-noise")
 
 
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Program":
@@ -55,7 +56,11 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     if _recording.find_any() is not None:
         _settings.write_start()  # MONITORCH had it begin before all this was known
     if path is not None:
-        _begin(path, recorded, is_quiet, options)
+        again = None
+        if "repeat-noise" in options:
+            is_silent = is_quiet or bool(options.get("json"))
+            again = _repeat.prepare(options, kind, words, path, is_silent)
+        _begin(path, recorded, is_quiet, options, again)
     if not is_quiet:
         atexit.register(_report_unused, hook, os.getpid())
     _begin_to_spy(options, is_quiet)
@@ -164,8 +169,13 @@ def _begin_to_spy(options: "dict[str, Any]", is_quiet: bool) -> None:
 
 
 def _begin(
-    path: str, recorded: "dict[str, object]", is_quiet: bool, options: "dict[str, Any]"
+    path: str,
+    recorded: "dict[str, object]",
+    is_quiet: bool,
+    options: "dict[str, Any]",
+    again: "Callable[[], None] | None",
 ) -> None:
+    """`again` runs the program once more, at exit."""
     is_json = bool(options.get("json"))
     if is_json and is_quiet:
         raise Usage("--json and --quiet exclude each other")
@@ -177,6 +187,8 @@ def _begin(
     folder = "" if os.path.isabs(path) else f"{find_current_folder()}/"
     _children.recorded = folder + path, recorded, is_quiet
     write = _automatic.write_summary_json if is_json else _automatic.write_summary
+    if again is not None:
+        atexit.register(again)  # functions at exit run in reverse order
     atexit.register(
         _end, recording, os.getpid(), None if is_quiet else write, "output" in options
     )

@@ -832,6 +832,7 @@ void diff_settle_pending(struct diff_work *work)
                          (work->options->tolerance.is_exact && comparison->seen != 0);
 
         comparison->has_distance = true;
+        comparison->distance.floor = comparison->floor;
         comparison->seen = is_beyond ? DIFF_SEEN_VALUES : DIFF_SEEN_NOTHING;
         if (comparison->cause == DIFF_CAUSE_NONE ||
             comparison->cause == DIFF_CAUSE_VALUES) {

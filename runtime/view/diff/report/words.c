@@ -6,6 +6,8 @@
 #include "runtime/view/words/tensor_text.h"
 #include "runtime/view/words/value_text.h"
 
+#include <math.h>
+
 #define DIGITS     5
 #define TEXT_LIMIT 60
 #define SHAPE_MOST 12
@@ -339,6 +341,15 @@ void diff_words_add(struct buffer *text,
     }
 }
 
+static void add_floor(struct buffer *text, const struct diff_distance *distance)
+{
+    if (distance->floor > 0 && isfinite(distance->max_abs)) {
+        buffer_add(text, SLICE(", "));
+        real_add_short(text, distance->max_abs / distance->floor, 3);
+        buffer_add(text, SLICE(" times the noise floor"));
+    }
+}
+
 void diff_distance_add(struct buffer *text,
                        const struct diff_distance *distance,
                        const struct log_shape *shape)
@@ -346,11 +357,13 @@ void diff_distance_add(struct buffer *text,
     if (!distance->is_exact) {
         buffer_add(text, SLICE("at least "));
         real_add_short(text, distance->max_abs, DIGITS);
+        add_floor(text, distance);
         buffer_add(text, SLICE(" (whole values were not recorded)"));
         return;
     }
     buffer_add(text, SLICE("max abs "));
     real_add_short(text, distance->max_abs, DIGITS);
+    add_floor(text, distance);
     buffer_add(text, SLICE(", max rel "));
     real_add_short(text, distance->max_rel, DIGITS);
     if (shape == NULL) {

@@ -2,6 +2,7 @@
 #include "runtime/view/diff/values/compare.h"
 
 #include "runtime/view/diff/align/align.h"
+#include "runtime/view/diff/values/floor.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -157,6 +158,35 @@ static bool compare_samples(const struct log_event_view *a,
     return is_within;
 }
 
+/* One number of a small array may be as exact by chance: its floor does not count below the tolerance. */
+#define FLOOR_COUNT_MIN 16
+
+/* How far apart the elements may be: by the noise floor where it is known, else by the dtypes. */
+static void find_bound(const struct diff_tolerance *tolerance,
+                       const struct log_event_view *a,
+                       const struct log_event_view *b,
+                       struct diff_comparison *comparison)
+{
+    double least = 0;
+
+    diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &comparison->rtol,
+                      &comparison->atol);
+    if (tolerance->is_exact || diff_tolerance_is_given(tolerance) ||
+        !a->has_statistics || !b->has_statistics) {
+        return;
+    }
+    comparison->floor = diff_floor_of(tolerance->floor, a, b);
+    if (comparison->floor == 0) {
+        return;
+    }
+    if (a->statistics.count < FLOOR_COUNT_MIN) {
+        least =
+            comparison->atol + 2 * comparison->rtol * diff_usual_size(&b->statistics);
+    }
+    comparison->rtol = 0;
+    comparison->atol = fmax(DIFF_FLOOR_MULTIPLE * comparison->floor, least);
+}
+
 /* Sets the cause to VALUES where they differ by more than may be. Their forms are comparable. */
 static void diff_compare_arrays(const struct diff_tolerance *tolerance,
                                 const struct log_event_view *a,
@@ -171,14 +201,15 @@ static void diff_compare_arrays(const struct diff_tolerance *tolerance,
     if (have_hashes && a->hash == b->hash) {
         return;
     }
-    diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &comparison->rtol,
-                      &comparison->atol);
+    find_bound(tolerance, a, b, comparison);
+    comparison->distance.floor = comparison->floor;
     comparison->has_distance = a->has_statistics && b->has_statistics;
     if (comparison->has_distance) {
         comparison->seen = compare_figures(a, b, comparison);
     }
     if (diff_have_samples(a, b)) {
-        samples_agree = compare_samples(a, b, !is_exact && !is_given, comparison);
+        samples_agree = compare_samples(
+            a, b, !is_exact && !is_given && comparison->floor == 0, comparison);
         comparison->has_distance = true;
         if (!samples_agree && comparison->seen != DIFF_SEEN_NAN &&
             comparison->seen != DIFF_SEEN_INFINITIES) {
@@ -189,7 +220,7 @@ static void diff_compare_arrays(const struct diff_tolerance *tolerance,
         comparison->is_close = !is_exact;
         if (is_exact) {
             comparison->seen = DIFF_SEEN_HASH;
-        } else if (a->has_statistics && b->has_statistics && comparison->rtol > 0 &&
+        } else if (a->has_statistics && b->has_statistics && comparison->atol > 0 &&
                    !(comparison->sample_worst_distance > 0) &&
                    is_other_order(&a->statistics, &b->statistics)) {
             comparison->seen = DIFF_SEEN_ORDER;

@@ -41,6 +41,29 @@ static void dtype_tolerance(enum dtype dtype, double *rtol, double *atol)
     }
 }
 
+double diff_unit_of(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_FLOAT64:
+    case DTYPE_COMPLEX128:
+        return 0x1p-52;
+    case DTYPE_FLOAT32:
+    case DTYPE_COMPLEX64:
+        return 0x1p-23;
+    case DTYPE_FLOAT16:
+    case DTYPE_COMPLEX32:
+        return 0x1p-10;
+    case DTYPE_BFLOAT16:
+        return 0x1p-7;
+    default: {
+        double rtol, atol;
+
+        dtype_tolerance(dtype, &rtol, &atol);
+        return rtol; /* of the types of one byte */
+    }
+    }
+}
+
 bool diff_is_inexact(enum dtype dtype)
 {
     enum dtype_class class = dtype_class(dtype);

@@ -21,7 +21,11 @@ struct diff_tolerance {
     size_t rename_count;
     const struct diff_align
         *align; /* borrowed: knows classes under other names; or NULL */
+    const struct diff_floor *floor; /* borrowed: of A; NULL: by the dtype */
 };
+
+/* The distance from 1 to the next number of a floating dtype; 0 of others. */
+double diff_unit_of(enum dtype dtype);
 
 /* Across precisions, what is made of two values of unlike precision is as far apart as they may be,
  * whatever dtype it has then: the coarser one's tolerance counts from now on. */

@@ -1,0 +1,139 @@
+/* Changes: the tensors of a visit, kept until its events are written, and the calls of the function. */
+#include "runtime/python/record/change.h"
+
+#include "runtime/base/memory.h"
+
+/* A tensor that waits for the end of its visit. */
+struct pending_change {
+    PyObject *object; /* owned */
+    PyObject *path;   /* owned: the place in the value, "" for itself */
+    uint64_t event;
+    uint32_t site, write;
+    bool is_mutated;
+};
+
+struct changes {
+    PyObject *function;             /* owned */
+    struct pending_change *pending; /* owned */
+    size_t count, capacity;
+    bool is_running; /* what the function itself does is not changed */
+};
+
+bool change_begin(struct session *session, PyObject *function)
+{
+    struct changes *changes = memory_allocate_zeroed(1, sizeof *changes);
+
+    if (changes == NULL) {
+        return false;
+    }
+    changes->function = Py_NewRef(function);
+    session->changes = changes;
+    return true;
+}
+
+static void drop(struct pending_change *pending)
+{
+    Py_DECREF(pending->object);
+    Py_DECREF(pending->path);
+}
+
+void change_end(struct session *session)
+{
+    struct changes *changes = session->changes;
+
+    session->changes = NULL;
+    if (changes == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < changes->count; i++) {
+        drop(&changes->pending[i]);
+    }
+    memory_free(changes->pending);
+    Py_DECREF(changes->function);
+    memory_free(changes);
+}
+
+int change_traverse(const struct session *session, visitproc visit, void *arg)
+{
+    if (session->changes != NULL) {
+        Py_VISIT(session->changes->function);
+    }
+    return 0;
+}
+
+void change_note(struct session *session,
+                 const struct visit *visit,
+                 uint32_t write,
+                 struct slice path,
+                 const struct tensor *tensor)
+{
+    struct changes *changes = session->changes;
+    struct gradient_owner written;
+    void *grown;
+
+    if (changes == NULL || changes->is_running || write >= visit->site->write_count ||
+        (tensor->flags & LOG_FORM_NUMPY) != 0 ||
+        !recorder_find_written(session->recorder, &written)) {
+        return;
+    }
+    grown = changes->pending;
+    struct pending_change pending = {
+        .object = (PyObject *)(uintptr_t)tensor->object,
+        .event = written.event,
+        .site = written.site,
+        .write = write,
+        .is_mutated = visit->site->kind == SITE_MUTATE,
+    };
+
+    if (memory_grow(&grown, &changes->capacity, changes->count + 1, sizeof pending)) {
+        changes->pending = grown;
+        pending.path =
+            PyUnicode_DecodeUTF8(path.bytes, (Py_ssize_t)path.size, "replace");
+        if (pending.path == NULL) {
+            PyErr_Clear();
+            return;
+        }
+        Py_INCREF(pending.object);
+        changes->pending[changes->count++] = pending;
+    }
+}
+
+static void change_one(const struct changes *changes,
+                       const struct pending_change *pending)
+{
+    PyObject *result =
+        PyObject_CallFunction(changes->function, "OKIIOO", pending->object,
+                              (unsigned long long)pending->event,
+                              (unsigned)pending->site, (unsigned)pending->write,
+                              pending->path, pending->is_mutated ? Py_True : Py_False);
+
+    if (result == NULL) {
+        PyErr_WriteUnraisable(changes->function);
+    }
+    Py_XDECREF(result);
+}
+
+/* A finalizer that visits a site meanwhile adds no tensor, and ends no recording that has hooks at
+ * work: `changes` stays. */
+void change_apply(struct session *session)
+{
+    struct changes *changes = session->changes;
+    struct torch_guard guard;
+
+    if (changes == NULL || changes->count == 0 || changes->is_running) {
+        return;
+    }
+    changes->is_running = true;
+    bool is_quiet = tensor_guard_enter(session->access, &guard);
+    for (size_t i = 0; i < changes->count; i++) {
+        if (is_quiet) {
+            change_one(changes, &changes->pending[i]);
+        }
+        drop(&changes->pending[i]);
+    }
+    if (is_quiet) {
+        tensor_guard_leave(&guard);
+    }
+    changes->count = 0;
+    changes->is_running = false;
+}
