@@ -394,6 +394,8 @@ def answers_of_diff(folder):
     found = answer("diff", "--json", a, eps, exit_code=1)
     assert {"own", "inherited"} <= {f["class"] for f in found[:-1]}
     yield from found
+    noise = record(folder / "noise", program(), "--record", "noise")
+    yield from answer("diff", "--json", "--noise", noise, a, eps, exit_code=1)
     for pair in ((a, scale), (scale, a), (a, both)):
         found = answer("diff", "--json", *pair, exit_code=1)
         assert {"a", "b"} <= {f.get("only") for f in found[:-1]}
