@@ -226,6 +226,9 @@ HELD = {
     """,
 }
 
+NO_SCRIPT = {"a hook of the program's": "code that is not recorded"}
+"""For which `why --repro` writes no script, and a part of what it says."""
+
 BENIGN = {
     "a causal mask": """
         x = torch.randn(4, 4, requires_grad=True)

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from tests.support import viewer
-from tests.verdicts import backward_programs, forked_runs
+from tests.verdicts import backward_programs, forked_runs, repro
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
 
@@ -29,6 +29,7 @@ def test_the_line_whose_backward_made_it(tmp_path, name):
     _, marked, code, answer = why(tmp_path, body)
     place = re.match(r"\S+:(\d+): (?!.*or of another)", answer)
     assert code == 1 and place and int(place[1]) in marked, answer
+    repro.check(tmp_path, backward_programs.NO_SCRIPT.get(name))
 
 
 @pytest.mark.parametrize("name", backward_programs.BENIGN)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.verdicts import step_programs
+from tests.verdicts import repro, step_programs
 from tests.verdicts.test_backward import why
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("compiler_module")]
@@ -17,6 +17,8 @@ def test_the_line_that_did_it(tmp_path, name):
     _, marked, code, answer = why(tmp_path, body)
     place = re.match(r"\S+:(\d+): (?!.*or of another)", answer)
     assert code == 1 and place and int(place[1]) in marked, answer
+    says = "a call that writes to parameters" if "written by the call" in answer else None
+    repro.check(tmp_path, says)
 
 
 @pytest.mark.parametrize("name", step_programs.BENIGN)

@@ -14,6 +14,7 @@
 #include "runtime/view/picture/render.h"
 #include "runtime/view/spike/spike.h"
 #include "runtime/view/walk/trace_list.h"
+#include "runtime/view/why/repro/repro.h"
 #include "runtime/view/words/fold.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@
 struct why_options {
     const char *trace;  /* borrowed from the command line, as the others here */
     const char *output; /* a picture's; NULL: none */
+    const char *repro;  /* a script's; NULL: none */
     enum render_format format;
     bool is_page; /* HTML, and no picture alone */
     struct why_ask ask;
@@ -124,6 +126,9 @@ apply_option(void *context, int id, const char *argument, struct error *error)
         options->is_page = page_file_is_page(argument);
         return options->is_page ||
                render_format_of(slice_of(argument), &options->format, error);
+    case OPTION_REPRO:
+        options->repro = argument;
+        return true;
     case OPTION_JSON:
         options->is_json = true;
         return true;
@@ -171,8 +176,10 @@ static bool check(struct why_options *options, struct error *error)
     if (options->has_step && options->ask.event.size == 0) {
         return arguments_refuse("--step asks about a value: add its name", error);
     }
-    if (options->has_step && (options->is_json || options->output != NULL)) {
-        return arguments_refuse("--step prints text: remove --json and -o", error);
+    if (options->has_step &&
+        (options->is_json || options->output != NULL || options->repro != NULL)) {
+        return arguments_refuse("--step prints text: remove --json, -o and --repro",
+                                error);
     }
     if (options->is_json && options->ask.has_source) {
         return arguments_refuse("--source is for text: remove it, or --json", error);
@@ -180,8 +187,9 @@ static bool check(struct why_options *options, struct error *error)
     if (options->ask.has_all_rows) {
         options->ask.depth = UINT64_MAX;
     }
-    return output_files_check(&(struct output_file){"-o", options->output}, 1,
-                              &options->trace, 1, error);
+    return output_files_check(
+        (struct output_file[]){{"-o", options->output}, {"--repro", options->repro}}, 2,
+        &options->trace, 1, error);
 }
 
 /* Fails, with the message for the user, where the words make no sense. */
@@ -264,6 +272,29 @@ draw(struct why *why, const struct why_options *options, struct error *error)
         file_write(options->output, buffer_slice(&bytes), FILE_MODE_DEFAULT, error);
 
     buffer_release(&bytes);
+    return is_done;
+}
+
+/* Writes the script. false: there is none, and why is printed, or `error` says it. */
+static bool
+write_repro(struct why *why, const struct why_options *options, struct error *error)
+{
+    struct buffer script = BUFFER_INIT;
+    struct repro_report report;
+    char line[160];
+    bool is_done =
+        repro_write(why, &script, &report, error) &&
+        file_write(options->repro, buffer_slice(&script), FILE_MODE_DEFAULT, error);
+
+    buffer_release(&script);
+    if (is_done && !options->is_quiet) {
+        snprintf(
+            line, sizeof line,
+            "remark: run it with python: %lu tensors, %lu of them substitutes of the "
+            "recorded figures",
+            (unsigned long)report.input_count, (unsigned long)report.substitute_count);
+        print_message(options->repro, line);
+    }
     return is_done;
 }
 
@@ -411,8 +442,13 @@ answer(struct why *why, const struct why_options *options, struct error *error)
             options->output,
             "remark: not drawn: there is no NaN or Inf; name an EVENT to draw it");
     }
+    if (is_done && options->repro != NULL) {
+        is_done = write_repro(why, options, error);
+        exit_code = is_done ? EXIT_CODE_DONE : EXIT_CODE_CHECK_FAILED;
+    }
     if (!is_done && error->kind != ERROR_NONE) {
-        print_message("", error->text);
+        print_message(error->kind == ERROR_USAGE ? options->trace : "", error->text);
+        is_done = error->kind == ERROR_USAGE;
     }
     report_remarks(why, options);
     exit_code =
