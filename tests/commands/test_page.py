@@ -193,6 +193,71 @@ def test_two_traces_are_the_page_of_diff(trace, tmp_path):
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
+# ---- the elements of a value ----
+
+ELEMENTS = """
+import numpy as np
+whole = np.arange(30000.0)
+part = whole[:12].reshape(3, 4).copy()
+part[1, 2] = np.nan
+flags = np.array([True, False])
+"""
+
+
+def elements(page, name):
+    """The last table of that name, and A's beside it."""
+    events = [place for place, event in enumerate(page.events()) if event["name"] == name]
+    tables = {one["event"]: one for one in page.data["tables"]}
+    others = {one["event"]: one for one in page.data["others"]}
+    return tables[events[-1]], others.get(events[-1])
+
+
+def test_the_elements_of_a_value(tmp_path):
+    page = Page(write(record(tmp_path / "p", ELEMENTS), tmp_path))
+    part, _ = elements(page, "part")
+    assert part["indices"] == [[0, 1, 2], [0, 1, 2, 3]]
+    assert part["values"] == [0, 1, 2, 3, 4, 5, "NaN", 7, 8, 9, 10, 11]
+    whole, _ = elements(page, "whole")
+    [indices] = whole["indices"]
+    assert indices[0] == 0 and indices[-1] == 29999
+    assert whole["values"] == pytest.approx(indices, rel=1e-3) and "bins" not in whole
+    assert elements(page, "flags")[0]["values"] == [1, 0]
+    assert page.data["others"] == []
+
+
+def record_values(folder, source):
+    folder.mkdir()
+    (folder / "prog.py").write_text(source)
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", "--record", "values=whole", "-o", folder / "run.mtrace", folder / "prog.py",
+        python=warm.python(), folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "run.mtrace"
+
+
+def test_whole_values_are_a_histogram_on_both_sides(tmp_path):
+    a = record_values(tmp_path / "a", ELEMENTS)
+    b = record_values(tmp_path / "b", ELEMENTS.replace("np.arange(30000.0)", "np.arange(30000.0) ** 2"))
+    assert viewer.run("page", a, b, "-o", tmp_path / "out.html").returncode == 1
+    page = Page(tmp_path / "out.html")
+    mine, theirs = elements(page, "whole")
+    assert len(mine["bins"]) == len(theirs["bins"]) == 40
+    assert sum(mine["bins"]) == sum(theirs["bins"]) == 30000
+    assert mine["bins"][0] > 4000 and set(theirs["bins"]) == {750}
+    assert theirs["form"].endswith("float64 [30000]") and theirs["figures"][:2] == [0, 29999]
+    assert theirs["values"][-1] == 29999 and mine["values"][-1] == pytest.approx(29999**2, rel=1e-3)
+
+
+def test_a_large_trace_has_tables_of_some(tmp_path):
+    source = "import numpy as np\nfor i in range(3000):\n    x = np.full(2, float(i))\ny = np.log(x * 0 - 1)\n"
+    page = Page(write(record(tmp_path / "p", source), tmp_path))
+    events, tables = page.events(), page.data["tables"]
+    assert 2 <= len(tables) <= 1000
+    names = [events[one["event"]]["name"] for one in tables]
+    assert names[0] == "x" and names[-1] == "y" and tables[-1]["values"] == ["NaN", "NaN"]
+
+
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
     """The name that the traces of three ranks were given; the second one has the NaN."""
@@ -329,6 +394,22 @@ def test_a_link_chooses_a_visit(window, trace, tmp_path):
     chosen = "document.querySelector('.chip.chosen').closest('.ln').dataset.line"
     assert window.do(chosen) == "5"
     assert f"#{calls[1]}" in window.do("document.getElementById('details').textContent")
+    assert window.errors == []
+
+
+def test_a_value_shows_its_elements(window, tmp_path):
+    other = record(tmp_path / "a", ELEMENTS)
+    trace = record(tmp_path / "b", ELEMENTS.replace("np.nan", "np.inf"))
+    assert viewer.run("page", other, trace, "-o", tmp_path / "out.html").returncode == 1
+    window.open(tmp_path / "out.html", fragment="#program.py:5:1:0:part")
+    assert window.do("document.querySelectorAll('#details .cells').length") == 2
+    assert window.do("document.querySelector('#details .cells td.odd').textContent") == "Inf"
+    assert "A has NaN" in window.do("document.querySelector('#details .cells td.differs').title")
+    shown = window.do("document.getElementById('details').textContent")
+    assert "largest difference of the table at [1, 2]: A NaN, B Inf" in shown
+    assert "histogram of the elements in the table" in shown and "--record values=part" in shown
+    window.do("[...document.querySelectorAll('#details button')].find(b => b.textContent === 'Copy link').click()")
+    window.do("new Promise(done => setTimeout(done, 50))")
     assert window.errors == []
 
 

@@ -7,6 +7,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/graph/graph.h"
 #include "runtime/view/page/series.h"
+#include "runtime/view/page/tables.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
@@ -57,6 +58,7 @@ struct data {
     uint64_t total;                      /* of events with a value */
     uint64_t limit;                      /* of events */
     uint64_t last;                       /* the event that was written last */
+    struct tables tables;                /* owned */
     struct buffer columns[COLUMN_COUNT]; /* owned: numbers, a comma behind each */
     struct error *error;
 };
@@ -251,6 +253,40 @@ static bool write_event(struct data *data,
     return true;
 }
 
+/* So many values before the one that the verdict is about. */
+#define TABLES_NEAR 100
+
+/* Of a trace with many values: the first of each series, the first with a NaN, those with a mark, and those
+ * near the focus. */
+static bool has_table(const struct data *data,
+                      const struct series *series,
+                      const struct log_event_view *event)
+{
+    const struct page *page = data->page;
+    uint64_t focus = page->focus;
+
+    if (data->tables.count >= TABLES_MAX) {
+        return false;
+    }
+    return data->total <= TABLES_MAX || event->number == series->first ||
+           event->number == series->first_nonfinite ||
+           (focus != PAGE_EVENT_NONE && event->number <= focus &&
+            event->number + TABLES_NEAR >= focus) ||
+           (page->mark != NULL &&
+            page->mark(page->mark_context, event->number) > FLOW_MARK_EQUAL);
+}
+
+static bool write_table(struct data *data, const struct log_event_view *event)
+{
+    const struct page *page = data->page;
+    uint64_t other = page->other == NULL
+                         ? PAGE_EVENT_NONE
+                         : page->other(page->mark_context, event->number);
+
+    return tables_add(&data->tables, data->kept_count - 1, event, other) ||
+           out_of_memory(data);
+}
+
 static bool visit_event(struct data *data, const struct log_event_view *event)
 {
     bool is_new;
@@ -260,9 +296,12 @@ static bool visit_event(struct data *data, const struct log_event_view *event)
     if (call == NULL || !series_set_add(&data->set, event, &series, &form)) {
         return out_of_memory(data);
     }
-    return series == NUMBER_MAP_NONE ||
-           !is_kept(data, &data->set.series[series], event) ||
-           write_event(data, event, call, series, form);
+    if (series == NUMBER_MAP_NONE || !is_kept(data, &data->set.series[series], event)) {
+        return true;
+    }
+    return write_event(data, event, call, series, form) &&
+           (!has_table(data, &data->set.series[series], event) ||
+            write_table(data, event));
 }
 
 static bool visit_call(struct data *data, const struct log_call_view *call)
@@ -287,6 +326,9 @@ static bool visit_item(struct data *data, const struct log_item *item)
         return visit_event(data, &item->event);
     case LOG_GRADIENT:
         return series_set_add_gradient(&data->set, &item->event) || out_of_memory(data);
+    case LOG_DATA:
+        tables_add_data(&data->tables, item);
+        return true;
     default:
         return true;
     }
@@ -311,7 +353,7 @@ static bool write_events(struct data *data)
     bool is_done = true;
 
     data->total = data->page->value_count;
-    if (data->total == 0 && data->limit != UINT64_MAX) {
+    if (data->total == 0) {
         count_events(data);
     }
     log_reader_rewind(reader);
@@ -320,7 +362,9 @@ static bool write_events(struct data *data)
         is_done = visit_item(data, &item);
     }
     open_calls_release(&data->open_calls);
-    return is_done;
+    return is_done &&
+           (data->page->other_reader == NULL ||
+            tables_read_others(&data->tables, data->page->other_reader, data->error));
 }
 
 /* ---- the parts of the object ---- */
@@ -681,6 +725,7 @@ static bool add_object(struct data *data, struct buffer *text)
     if (!add_edges(data, text)) {
         return false;
     }
+    tables_write(&data->tables, text);
     add_files(data, text);
     add_texts(data, text);
     buffer_add(text, SLICE("}\n"));
@@ -695,6 +740,7 @@ static void data_release(struct data *data)
         buffer_release(&data->columns[i]);
     }
     series_set_release(&data->set);
+    tables_release(&data->tables);
     number_map_release(&data->call_index);
     memory_free(data->kept);
 }
@@ -710,6 +756,7 @@ static bool write_data(const struct page *page,
     bool is_done;
 
     number_map_init(&data.call_index);
+    tables_init(&data.tables);
     is_done = series_set_init(&data.set, page->reader) || out_of_memory(&data);
     is_done = is_done && write_events(&data) && add_object(&data, text);
     *result = (struct page_result){data.set.value_count, data.kept_count};

@@ -77,6 +77,10 @@ struct page {
     /* As in struct flow_options; NULL: no marks. */
     enum flow_mark (*mark)(void *mark_context, uint64_t event);
     struct slice (*remark)(void *mark_context, uint64_t event);
+    /* The event of the other trace that this one was compared with, where the two differ;
+     * PAGE_EVENT_NONE: none. Both may be NULL. */
+    uint64_t (*other)(void *mark_context, uint64_t event);
+    struct log_reader *other_reader; /* borrowed */
     void *mark_context;
     uint64_t focus;       /* event around which most is kept; PAGE_EVENT_NONE */
     uint64_t max_size;    /* in bytes; 0: no limit */

@@ -502,6 +502,146 @@ function list(title, pairs) {
   return box;
 }
 
+/* ---- the elements of a value ---- */
+
+const tableOf = new Map(data.tables.map((one) => [one.event, one]));
+const otherOf = new Map(data.others.map((one) => [one.event, one]));
+const cellNumber = (value) => (typeof value === "string" ? ({ NaN: NaN, Inf: Infinity, "-Inf": -Infinity })[value] : value);
+const isFiniteCell = (value) => typeof value === "number";
+const isSameCell = (a, b) => a === b;
+
+/* The indices of the element at that place of the sample: `[0, 3]`. */
+function indexText(table, place) {
+  const parts = [];
+  for (let i = table.indices.length - 1; i >= 0; i--) {
+    const size = table.indices[i].length;
+    parts.unshift(table.indices[i][place % size]);
+    place = Math.floor(place / size);
+  }
+  return "[" + parts.join(", ") + "]";
+}
+
+function drawCell(table, other, place) {
+  const value = table.values[place];
+  const isOther = other && other.values && !isSameCell(value, other.values[place]);
+  const cell = make("td", { class: (isFiniteCell(value) ? "" : value === "-Inf" ? "mask " : "odd ") + (isOther ? "differs" : "") },
+    isFiniteCell(value) ? number(value) : value);
+  cell.title = indexText(table, place) + (isOther ? "  A has " + other.values[place] : "");
+  return cell;
+}
+
+/* Rows and columns are the last two dimensions; of more there is a table for each of the others. */
+function drawMatrix(table, other, start, label) {
+  const dims = table.indices, count = dims.length;
+  const rowIndex = count > 1 ? dims[count - 2] : [""], columnIndex = count > 0 ? dims[count - 1] : [""];
+  const isRagged = (list) => list.some((index, i) => index !== i);
+  const body = make("table", { class: "cells" }, make("caption", {}, label));
+  if (isRagged(columnIndex) || isRagged(rowIndex)) {
+    body.append(make("tr", {}, make("td", {}), ...columnIndex.map((index) => make("th", { scope: "col" }, index))));
+  }
+  rowIndex.forEach((index, row) => {
+    const line = make("tr", {}, make("th", { scope: "row" }, index));
+    columnIndex.forEach((_, column) => line.append(drawCell(table, other, start + row * columnIndex.length + column)));
+    body.append(line);
+  });
+  return body;
+}
+function drawCells(table, other, side) {
+  const dims = table.indices, count = dims.length;
+  const size = dims.slice(-2).reduce((product, list) => product * list.length, 1), tables = [];
+  for (let start = 0; start < table.values.length; start += size) {
+    const lead = count > 2 ? indexText({ indices: dims.slice(0, -2) }, start / size) : "";
+    tables.push(drawMatrix(table, other, start, (side + " " + lead).trim()));
+  }
+  return make("div", { class: "matrices", tabindex: 0, role: "group", "aria-label": (side || "values") + " of the table" }, ...tables);
+}
+
+/* Counts over equal steps from `low` to `high`: of all elements, or of those in the table. */
+function histogramOf(table, range) {
+  if (!table) return null;
+  if (table.bins && range && range[1] >= range[0]) return { bins: table.bins, low: range[0], high: range[1], isWhole: true };
+  const values = (table.values || []).filter(isFiniteCell);
+  if (values.length < 2) return null;
+  const low = Math.min(...values), high = Math.max(...values), bins = new Array(20).fill(0);
+  for (const value of values) bins[Math.min(19, Math.floor((high > low ? (value - low) / (high - low) : 0) * 20))]++;
+  return { bins, low, high, isWhole: false };
+}
+
+function drawHistogram(own, other) {
+  const sides = [own, other].filter(Boolean);
+  if (!sides.length) return null;
+  const low = Math.min(...sides.map((one) => one.low)), high = Math.max(...sides.map((one) => one.high));
+  const width = 300, height = 70, svg = document.createElementNS(SVG, "svg");
+  const x = (value) => (high > low ? (value - low) / (high - low) * (width - 2) + 1 : width / 2);
+  const density = (one) => {
+    const sum = one.bins.reduce((a, b) => a + b, 0) || 1, step = (one.high - one.low) / one.bins.length || 1;
+    return one.bins.map((bin) => bin / sum / step);
+  };
+  const top = Math.max(...sides.flatMap(density)) || 1;
+  const outline = (one) => {
+    const parts = [], step = (one.high - one.low) / one.bins.length;
+    density(one).forEach((bin, i) => {
+      const y = (height - 1 - bin / top * (height - 4)).toFixed(1);
+      parts.push(x(one.low + i * step).toFixed(1) + " " + y, (step > 0 ? x(one.low + (i + 1) * step) : x(one.low) + 3).toFixed(1) + " " + y);
+    });
+    return "M" + x(one.low).toFixed(1) + " " + (height - 1) + "L" + parts.join("L") + "L" + (step > 0 ? x(one.high) : x(one.low) + 3).toFixed(1) + " " + (height - 1);
+  };
+  svg.setAttribute("class", "strip large histogram");
+  svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("role", "img");
+  const whole = sides.every((one) => one.isWhole);
+  const label = "histogram " + (whole ? "of all elements" : "of the elements in the table") + (other && own ? ", A as a line, B filled" : "") + ": " + number(low) + " to " + number(high);
+  svg.setAttribute("aria-label", label);
+  sides.forEach((one) => {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", outline(one) + (one === own ? "Z" : ""));
+    path.setAttribute("class", one === own ? "own" : "other");
+    svg.append(path);
+  });
+  return make("figure", {}, make("figcaption", {}, label), svg,
+    whole ? null : make("figcaption", {}, "Of all elements: record with --record values=" + nameOf(chosen).replace(/\W.*/, "")));
+}
+
+/* The element with the largest difference, and the first that is not finite. */
+function worstText(table, other) {
+  const found = [], values = table.values || [];
+  const odd = values.findIndex((value) => !isFiniteCell(value) && value !== "-Inf");
+  if (odd >= 0) found.push("first " + values[odd] + " of the table at " + indexText(table, odd));
+  if (other && other.values && other.values.length === values.length) {
+    let worst = -1, most = 0;
+    values.forEach((value, i) => {
+      const apart = isSameCell(value, other.values[i]) ? 0 : Math.abs(cellNumber(value) - cellNumber(other.values[i]));
+      if (apart > most || (apart !== apart && most !== Infinity)) { worst = i; most = apart === apart ? apart : Infinity; }
+    });
+    if (worst >= 0) found.push("largest difference of the table at " + indexText(table, worst) + ": A " + other.values[worst] + ", B " + values[worst]);
+  }
+  return found.join("; ");
+}
+
+function drawElements(box, event, add) {
+  const table = tableOf.get(event), other = otherOf.get(event), at = figuresAt[event];
+  if (!/\[/.test(T[E.form[event]])) return;
+  if (!table) {
+    box.push(make("p", { class: "faint" }, "The page has no table of this value: it has those of the first visit of each line, and those near the verdict."));
+    return;
+  }
+  if (other) {
+    add("value in A", other.form);
+    if (other.figures) ["min", "max", "mean", "std"].forEach((name, i) => add(name + " in A", isFiniteCell(other.figures[i]) ? number(other.figures[i]) : other.figures[i]));
+  }
+  add("worst", worstText(table, other));
+  const range = at >= 0 ? [E.figures[at], E.figures[at + 1]] : null;
+  const histogram = drawHistogram(histogramOf(table, range), histogramOf(other, other && other.figures));
+  if (histogram) box.push(histogram);
+  if (!table.values) {
+    box.push(make("p", { class: "faint" }, "Its elements were not recorded: record with --record sample=64."));
+    return;
+  }
+  box.push(make("strong", {}, "Elements"), drawCells(table, other, other ? "B" : ""));
+  if (other && other.values) box.push(drawCells(other, null, "A"));
+}
+
 function copyButton(text, label) {
   const button = make("button", { type: "button" }, label);
   button.addEventListener("click", () => {
@@ -538,10 +678,12 @@ function drawDetails() {
   add("event", "#" + seq[chosen]);
   add("visits", count(s.count, "visit") + (s.nonfinite ? ", " + s.nonfinite + " with NaN or Inf" : ""));
   if (s.forms.length > 1) add("forms", s.forms.map(([form, times]) => T[form] + " × " + times).join("; "));
+  const elements = [];
+  drawElements(elements, chosen, add);
   box.append(table);
   if (s.gradients) add("gradients", count(s.gradients, "backward") + (s.bad_gradients ? ", " + s.bad_gradients + " with NaN or Inf" : ""));
   box.append(largeStrip("over the visits", s.strip, "") || "",
-    largeStrip("its gradient, over the backwards", s.gradient_strip, "gradient") || "");
+    largeStrip("its gradient, over the backwards", s.gradient_strip, "gradient") || "", ...elements);
   box.append(list("Made from", sources.get(chosen)) || "", list("Used by", targets.get(chosen)) || "");
   const chain = make("ul", {});
   for (const call of callChain(E.call[chosen])) {
@@ -551,7 +693,7 @@ function drawDetails() {
   }
   box.append(make("strong", {}, "In the call"), chain);
   const path = data.files[site.file].path + ":" + site.line;
-  box.append(copyButton(path, "Copy FILE:LINE"), " ", copyButton(location.href.replace(/#.*/, "") + "#" + hashOf(chosen), "Copy link"), " ",
+  box.append(copyButton(path, "Copy FILE:LINE"), " ", copyButton(linkTo(chosen), "Copy link"), " ",
     copyButton("monitorch why " + data.traces[data.traces.length - 1] + " '#" + seq[chosen] + "'", "Copy why command"));
 }
 
@@ -560,6 +702,13 @@ function hashOf(event) {
   const turn = eventsInCall(E.series[event], E.call[event]).indexOf(event);
   return encodeURIComponent(data.files[site.file].name) + ":" + site.line + ":" + C.number[E.call[event]] + ":" + turn +
     ":" + encodeURIComponent(nameOf(event)) + (parts.length > 1 ? "@" + place : "");
+}
+
+/* Behind a web address, that; else the file's name, which the receiver has under another folder. */
+function linkTo(event) {
+  const page = /^https?:/.test(location.protocol) ? location.href.replace(/#.*/, "") :
+    location.protocol === "file:" ? decodeURIComponent(fileName(location.pathname)) : "";
+  return page + "#" + hashOf(event);
 }
 
 function drawArrows() {

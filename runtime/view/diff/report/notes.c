@@ -22,6 +22,7 @@ bool diff_notes_init(struct diff_notes *notes)
                                  .first_event = DIFF_EVENT_NONE};
     arena_init(&notes->arena);
     number_map_init(&notes->marks);
+    number_map_init(&notes->others);
     return text_table_init(&notes->words);
 }
 
@@ -32,6 +33,7 @@ void diff_notes_release(struct diff_notes *notes)
         number_map_release(&notes->lists[i].index);
     }
     number_map_release(&notes->marks);
+    number_map_release(&notes->others);
     text_table_release(&notes->words);
     buffer_release(&notes->scratch);
     arena_release(&notes->arena);
@@ -256,6 +258,7 @@ static enum flow_mark mark_of(const struct diff_finding *finding)
 static bool add_mark(struct diff_notes *notes, const struct diff_finding *finding)
 {
     const struct log_item *item = finding->items[1];
+    const struct log_item *other = finding->items[0];
     enum flow_mark mark = mark_of(finding);
     uint32_t number = 0;
 
@@ -265,6 +268,11 @@ static bool add_mark(struct diff_notes *notes, const struct diff_finding *findin
     /* That it is in B alone is told by the mark. */
     if (mark != FLOW_MARK_ONLY && notes->words.count < WORD_MAX &&
         !text_table_add(&notes->words, finding->words, &number)) {
+        return false;
+    }
+    if (other != NULL && other->kind == LOG_EVENT && other->event.number < UINT32_MAX &&
+        !number_map_put(&notes->others, item->event.number,
+                        (uint32_t)other->event.number)) {
         return false;
     }
     notes->has_scalars |= mark == FLOW_MARK_OWN && item->event.kind != VALUE_TENSOR;
@@ -308,4 +316,12 @@ struct slice diff_notes_remark(void *context, uint64_t event)
 
     return known == NUMBER_MAP_NONE ? SLICE("")
                                     : notes->words.texts[known >> MARK_BITS];
+}
+
+uint64_t diff_notes_other(void *context, uint64_t event)
+{
+    const struct diff_notes *notes = context;
+    uint32_t other = number_map_get(&notes->others, event);
+
+    return other == NUMBER_MAP_NONE ? DIFF_EVENT_NONE : other;
 }

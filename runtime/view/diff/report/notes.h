@@ -62,6 +62,7 @@ struct diff_notes {
     uint64_t first_event;     /* B's event of the first divergence; DIFF_EVENT_NONE */
     bool has_scalars;         /* an own difference is of a value that is no array */
     struct number_map marks;  /* B's event -> its mark, and the number of its words */
+    struct number_map others; /* B's event that differs -> A's */
     struct text_table words;  /* those of marks */
     struct log_reader *readers[2];   /* borrowed, while diff goes on; else NULL */
     struct source_lines *sources[2]; /* borrowed, while diff goes on; else NULL */
@@ -84,5 +85,7 @@ bool diff_notes_found(void *context, const struct diff_finding *finding);
  * equal. */
 enum flow_mark diff_notes_mark(void *context, uint64_t event);
 struct slice diff_notes_remark(void *context, uint64_t event);
+/* A's event that B's was compared with and differs from; DIFF_EVENT_NONE. */
+uint64_t diff_notes_other(void *context, uint64_t event);
 
 #endif

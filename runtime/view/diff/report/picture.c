@@ -11,6 +11,7 @@
 
 struct diff_page {
     struct log_reader *reader;   /* owned: of B */
+    struct log_reader *other;    /* owned: of A */
     struct source_lines sources; /* owned */
     struct graph graph;          /* owned */
     struct page_list lists[DIFF_LIST_COUNT];
@@ -104,7 +105,9 @@ static bool open_b(struct diff_page *diff,
         return false;
     }
     source_lines_init(&diff->sources, diff->reader, options->render.strip);
-    return graph_build(&diff->graph, diff->reader, &diff->sources, &build, error);
+    diff->other = log_reader_new(options->paths[0], error);
+    return diff->other != NULL &&
+           graph_build(&diff->graph, diff->reader, &diff->sources, &build, error);
 }
 
 static bool draw_pictures(struct diff_page *diff,
@@ -150,6 +153,8 @@ static bool write_page(struct diff_page *diff,
         page.mark = diff_notes_mark;
         page.remark = diff_notes_remark;
         page.mark_context = notes;
+        page.other = diff_notes_other;
+        page.other_reader = diff->other;
     }
     return options->is_json ? page_json_add(&page, bytes, &result, error)
                             : page_add(&page, bytes, &result, error);
@@ -182,6 +187,7 @@ static bool diff_page_add(struct diff_notes *notes,
         source_lines_release(&diff.sources);
     }
     log_reader_free(diff.reader);
+    log_reader_free(diff.other);
     return is_done;
 }
 
