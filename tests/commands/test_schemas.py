@@ -276,11 +276,16 @@ def answers_of_page(folder):
         folder / "other",
         "import torch\nx = torch.ones(2)\nfor i in range(3):\n    y = torch.log(x - 2 - i)\n",
     )
+    finite = [
+        record(folder / name, f"import torch\nx = torch.ones(2) * {name}\n", "--record", "values=x")
+        for name in "12"
+    ]
     out = folder / "out.json"
     assert viewer.run("page", bad, "-o", out).returncode == 0
     yield json.loads(out.read_text(), parse_constant=pytest.fail)
-    assert viewer.run("page", bad, other, "-o", out).returncode == 1
-    yield json.loads(out.read_text(), parse_constant=pytest.fail)
+    for pair in ((bad, other), finite):
+        assert viewer.run("page", *pair, "-o", out).returncode == 1
+        yield json.loads(out.read_text(), parse_constant=pytest.fail)
     steps = record(
         folder / "steps",
         "import torch\nw = torch.ones(2, requires_grad=True)\nfor i in range(3):\n"
