@@ -125,3 +125,24 @@ def test_another_rank_made_it(tmp_path):
     said = hostile.run("why", tmp_path / "run.rank0.mtrace")
     assert "program.py:8: NaN made here: x: log of a negative number" in said.stdout.splitlines()[0], said.stdout
     assert "entered here: x: it was received by `dist.broadcast(x, 1)`" in said.stdout
+
+
+def record_rank(folder, rank, text):
+    """A rank of a job of its own: no processes, the names alone."""
+    (folder / f"rank{rank}.py").write_text(text)
+    words = [warm.python(), "-m", "monitorch", "run", "-q", "-o", f"job.rank{rank}.mtrace", f"rank{rank}.py"]
+    subprocess.run(words, cwd=folder, env=pages.environment(), check=True)
+
+
+def test_the_name_of_a_job_asks_all_its_ranks(tmp_path):
+    good, bad = "x = 1.5\ny = x * 2\n", "import math\nx = 0.0\ny = math.nan * x\n"
+    for rank, text in enumerate([good, bad, good]):
+        record_rank(tmp_path, rank, text)
+    said = hostile.run("why", tmp_path / "job.mtrace")
+    assert said.returncode == 1 and "rank1.py:3: NaN made here: y: " in said.stdout.splitlines()[0]
+    record_rank(tmp_path, 1, good)
+    said = hostile.run("why", tmp_path / "job.mtrace")
+    counts = [json.loads(hostile.run("why", "--json", path).stdout)["events"] for path in tmp_path.glob("*.mtrace")]
+    assert said.returncode == 0 and said.stdout == f"ok: no NaN or Inf in {sum(counts)} events\n"
+    said = hostile.run("why", tmp_path / "job.mtrace", "nothing")
+    assert said.returncode == 1 and "nothing" in said.stderr

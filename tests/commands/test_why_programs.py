@@ -604,7 +604,7 @@ PROGRAMS += [
         y = lin(x)  # HERE
         """,
         ["y"],
-        r"Inf made here: y: inside `lin\(x\)`",
+        r"Inf made here: y: overflow of float32: Linear sums products with `x`, which reaches .*",
         "weight",
     ),
 ]

@@ -21,8 +21,15 @@ def run(
     folder: pathlib.Path, words: list[object], python: str | None = None, **variables: str
 ) -> Run:
     """The Run of the words after `python -m`, in the folder."""
+    return run_script(folder, ["-m", *words], python, **variables)
+
+
+def run_script(
+    folder: pathlib.Path, words: list[object], python: str | None = None, **variables: str
+) -> Run:
+    """The Run of the words after `python`, in the folder."""
     done = subprocess.run(
-        [python or warm.python(), "-m", *map(str, words)],
+        [python or warm.python(), *map(str, words)],
         cwd=folder,
         env={**recording.environment("off"), **variables},
         stdin=subprocess.DEVNULL,

@@ -28,6 +28,7 @@ struct why_options {
     enum render_format format;
     bool is_page; /* HTML, and no picture alone */
     struct why_ask ask;
+    uint64_t events_before; /* in the traces of other ranks, which hold no NaN */
     bool has_step;
     uint64_t step; /* of the training: which line made the value jump there */
     enum color color;
@@ -69,7 +70,8 @@ const struct help why_help = {
     "  monitorch why run.mtrace\n"
     "  monitorch why run.mtrace model.py:31:weights --iteration 2\n"
     "  monitorch why -o nan.svg run.mtrace loss\n\n"
-    "Record with sources=yes to include parameters and globals in the answer.\n\n"
+    "Record with sources=yes to include parameters and globals in the answer.\n"
+    "The name of a job's traces without the rank (job.mtrace) asks all of them.\n\n"
     "Exit codes: 0 the value is finite, or every infinity was written by name\n"
     "(-torch.inf); 1 it is not, or there is no such event; 2 wrong usage; 3 the trace\n"
     "could not be read, or only in part.\n",
@@ -298,7 +300,8 @@ write_repro(struct why *why, const struct why_options *options, struct error *er
     return is_done;
 }
 
-static void add_nothing(const struct why *why, struct buffer *text)
+static void
+add_nothing(const struct why *why, uint64_t events_before, struct buffer *text)
 {
     uint64_t start;
 
@@ -309,8 +312,9 @@ static void add_nothing(const struct why *why, struct buffer *text)
         return;
     }
     buffer_add(text, SLICE("ok: no NaN or Inf in "));
-    buffer_add_number(text, why->event_count);
-    buffer_add(text, why->event_count == 1 ? SLICE(" event\n") : SLICE(" events\n"));
+    buffer_add_number(text, events_before + why->event_count);
+    buffer_add(text, events_before + why->event_count == 1 ? SLICE(" event\n")
+                                                           : SLICE(" events\n"));
 }
 
 /* The answer of this trace, and where another one of the run has the value that came in. */
@@ -344,7 +348,7 @@ static void add_answer(const struct why *why,
     if (options->is_json) {
         why_json_add(why, beside, slice_of(options->trace), text);
     } else if (why->target == FLOW_NONE) {
-        add_nothing(why, text);
+        add_nothing(why, options->events_before, text);
     } else {
         if (why->is_soft) {
             buffer_add(text, SLICE("ok: no NaN, and no Inf except those that lines "
@@ -528,14 +532,64 @@ static enum exit_code answer_jump(const struct why_options *options)
     return exit_code;
 }
 
-enum exit_code why_run(int word_count, char **words)
+/* Where the name stands for the traces of several ranks: the first of them that has a bad answer, or else
+ * the last. False: none has an answer. */
+static bool find_in_ranks(struct why *why,
+                          struct why_options *options,
+                          const struct trace_list *ranks,
+                          struct error *error)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; i < ranks->count; i++) {
+        if (i > 0) {
+            options->events_before += is_found ? why->event_count : 0;
+            why_release(why);
+            why_init(why);
+        }
+        *error = (struct error)ERROR_INIT;
+        options->trace = ranks->paths[i];
+        is_found = why_find(why, options->trace, &options->ask, error);
+        if (is_found ? why_is_bad(why) : error->kind != ERROR_USAGE) {
+            return is_found;
+        }
+    }
+    return is_found;
+}
+
+static enum exit_code find_and_answer(struct why_options *options,
+                                      const struct trace_list *ranks)
 {
     struct error error = ERROR_INIT;
     struct progress progress;
-    struct why_options options;
     enum exit_code exit_code;
     struct why why;
     bool is_found;
+
+    options->ask.progress_context = &progress;
+    progress_init(&progress, options->is_quiet);
+    why_init(&why);
+    is_found = find_in_ranks(&why, options, ranks, &error);
+    progress_clear(&progress);
+    if (is_found) {
+        exit_code = answer(&why, options, &error);
+    } else if (error.kind == ERROR_USAGE) {
+        exit_code = report_no_match(&why, options, error.text);
+    } else {
+        print_message("", error.text);
+        exit_code = EXIT_CODE_INPUT_FAILED;
+    }
+    why_release(&why);
+    return exit_code;
+}
+
+enum exit_code why_run(int word_count, char **words)
+{
+    struct error error = ERROR_INIT;
+    struct why_options options;
+    enum exit_code exit_code = EXIT_CODE_INPUT_FAILED;
+    struct trace_list ranks;
+    struct arena arena;
 
     if (!why_options_read(&options, word_count, words, &error)) {
         return refuse(NAME, &error);
@@ -548,22 +602,17 @@ enum exit_code why_run(int word_count, char **words)
         !options.is_json && color_is_wanted(options.color, STDOUT_FILENO);
     options.ask.wants_texts = !options.is_json;
     options.ask.progress = report_progress;
-    options.ask.progress_context = &progress;
     options.ask.announce = options.is_quiet ? NULL : announce;
     options.ask.memory_limit =
         options.ask.memory_limit > 0 ? options.ask.memory_limit : half_of_memory();
-    progress_init(&progress, options.is_quiet);
-    why_init(&why);
-    is_found = why_find(&why, options.trace, &options.ask, &error);
-    progress_clear(&progress);
-    if (is_found) {
-        exit_code = answer(&why, &options, &error);
-    } else if (error.kind == ERROR_USAGE) {
-        exit_code = report_no_match(&why, &options, error.text);
+    arena_init(&arena);
+    trace_list_init(&ranks, &arena);
+    if (trace_list_add(&ranks, options.trace, &error)) {
+        exit_code = find_and_answer(&options, &ranks);
     } else {
         print_message("", error.text);
-        exit_code = EXIT_CODE_INPUT_FAILED;
     }
-    why_release(&why);
+    trace_list_release(&ranks);
+    arena_release(&arena);
     return exit_code;
 }

@@ -157,6 +157,11 @@ bool training_explain(const struct training *training,
 /* The first record of a parameter that a step left with NaN or infinities, and that is not finite since;
  * TRAINING_NONE: there is none. */
 uint32_t training_find_bad(const struct training *training);
+/* Whether the newest gradient that a backward accumulated for the parameter of that name, before the
+ * step of that number, was not finite. */
+bool training_accumulated_bad(const struct training *training,
+                              struct slice parameter,
+                              uint32_t step);
 /* NULL: there is none. */
 const struct training_step *training_step_of(const struct training *training,
                                              uint32_t number);

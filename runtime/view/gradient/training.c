@@ -429,6 +429,20 @@ bool training_explain(const struct training *training,
     return false;
 }
 
+bool training_accumulated_bad(const struct training *training,
+                              struct slice parameter,
+                              uint32_t step)
+{
+    uint32_t name = find_name(training, parameter);
+    uint32_t at = name == TRAINING_NONE ? TRAINING_NONE : training->newest[name];
+
+    while (at != TRAINING_NONE && (training->records[at].what != TRAINING_ACCUMULATED ||
+                                   training->records[at].step >= step)) {
+        at = training->records[at].before;
+    }
+    return at != TRAINING_NONE && training_is_bad(&training->records[at]);
+}
+
 uint32_t training_find_bad(const struct training *training)
 {
     for (uint32_t i = 0; i < training->record_count; i++) {

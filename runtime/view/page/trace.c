@@ -86,7 +86,7 @@ static void find_verdict(struct trace_page *trace)
         add_count(trace, "ok: no NaN or Inf in ");
     } else {
         page->state = why_is_bad(&trace->why) ? PAGE_BAD : PAGE_FINE;
-        page->focus = trace->why.graph.nodes[trace->why.target].event;
+        page->focus = why_focus(&trace->why);
         add_answer(trace);
     }
 }

@@ -7,39 +7,34 @@
 
 /* ---- which backward ---- */
 
-/* The node of an event, or where the graph has none the last one before it: that of a parameter has
- * none. FLOW_NONE: the trace does not hold it any more. */
+/* The node of an event; the graph's end where the graph has none, as of a parameter's. */
 static uint32_t find_node(const struct why *why, uint64_t event)
 {
-    uint32_t low = 0;
-    uint32_t high = why->graph.node_count;
+    uint32_t node = graph_find(&why->graph, event);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
+    return node == FLOW_NONE ? why->graph.node_count : node;
+}
 
-        if (why->graph.nodes[middle].event <= event) {
-            low = middle + 1;
-        } else {
-            high = middle;
+/* The node of the first line whose backward may have made it; FLOW_NONE: the trace has none. */
+static uint32_t find_line(const struct why *why, const struct backward *backward)
+{
+    uint32_t node = FLOW_NONE;
+
+    for (uint32_t i = 0; i < backward->origin_count && node == FLOW_NONE; i++) {
+        if (!backward->origins[i].is_start) {
+            node = graph_find(&why->graph, backward->origins[i].event);
         }
     }
-    return low == 0 ? FLOW_NONE : low - 1;
+    return node;
 }
 
 /* The node whose values are shown: that of the line whose backward made it, or of the value whose
- * gradient it is. FLOW_NONE: the trace holds neither any more. */
+ * gradient it is. */
 static uint32_t find_target(const struct why *why, const struct backward *backward)
 {
-    for (uint32_t i = 0; i < backward->origin_count; i++) {
-        if (!backward->origins[i].is_start) {
-            uint32_t node = graph_find(&why->graph, backward->origins[i].event);
+    uint32_t line = find_line(why, backward);
 
-            if (node != FLOW_NONE) {
-                return node;
-            }
-        }
-    }
-    return find_node(why, backward->bad_event);
+    return line != FLOW_NONE ? line : find_node(why, backward->bad_event);
 }
 
 static void choose_step(struct why *why)
@@ -52,8 +47,8 @@ static void choose_step(struct why *why)
     }
     record = &why->backwards.training.records[bad];
     why->target = find_node(why, record->event);
-    why->has_cause = why->target != FLOW_NONE &&
-                     training_explain(&why->backwards.training, record->object,
+    why->is_soft = false;
+    why->has_cause = training_explain(&why->backwards.training, record->object,
                                       record->event + 1, &why->cause);
 }
 
@@ -66,7 +61,7 @@ bool why_has_bad(const struct why *why)
 void why_choose_backward(struct why *why)
 {
     uint64_t start = 0;
-    uint32_t found, target;
+    uint32_t found;
 
     if (why->ask.event.size != 0 && !why_read_start(why->ask.event, &start)) {
         return;
@@ -82,12 +77,9 @@ void why_choose_backward(struct why *why)
         why->graph.nodes[why->target].event < why->backwards.items[found].bad_next) {
         return; /* the forward was first */
     }
-    target = find_target(why, &why->backwards.items[found]);
-    if (target != FLOW_NONE) {
-        why->backward = found;
-        why->target = target;
-        why->is_soft = false;
-    }
+    why->backward = found;
+    why->target = find_target(why, &why->backwards.items[found]);
+    why->is_soft = false;
 }
 
 /* Whether an optimizer may have brought it into what came in. */
@@ -212,14 +204,13 @@ static uint32_t find_module(const struct why *why, struct slice file)
     return UINT32_MAX;
 }
 
-/* What backward() was called with is no recorded value: its line is that of the call. */
-static void place_start(struct why *why,
-                        const struct backward *backward,
-                        struct why_producer *producer)
+/* The line of the call of backward(). */
+static void place_at_call(struct why *why,
+                          const struct backward *backward,
+                          struct why_producer *producer)
 {
     uint32_t module = find_module(why, backward->file);
 
-    producer->is_start = true;
     producer->file = backward->file;
     producer->line = backward->line;
     producer->module = module;
@@ -250,7 +241,8 @@ static void add_lines(struct why *why, const struct backward *backward)
             continue;
         }
         if (origin->is_start) {
-            place_start(why, backward, producer);
+            producer->is_start = true; /* no recorded value */
+            place_at_call(why, backward, producer);
         } else {
             why_read_statement(why, producer);
         }
@@ -336,6 +328,20 @@ static void judge_given(struct why *why, struct why_producer *producer)
     why_keep_reason(why, producer, &text);
 }
 
+/* No line of the trace is between backward() and the gradient: it was made in code that is not recorded. */
+static void judge_unrecorded(struct why *why, struct why_producer *producer)
+{
+    struct buffer text = BUFFER_INIT;
+
+    buffer_add(&text, SLICE("no recorded line is between backward() and this gradient: "
+                            "autograd ran "));
+    why_functions_add(&text, producer->functions);
+    buffer_add(&text, SLICE(". Record the code of the model too: --include"));
+    producer->how = WHY_SEEN;
+    producer->input_count = producer->input_total = 0;
+    why_keep_reason(why, producer, &text);
+}
+
 /* Why the line's backward made it. */
 static void judge(struct why *why, struct why_producer *producer)
 {
@@ -363,15 +369,19 @@ static void judge(struct why *why, struct why_producer *producer)
         backward.given.name = why_value(why, producer->node)->name;
     }
     why_fill_inputs(why, producer, inputs);
-    question.object_count =
-        why_find_objects(why, producer->node, producer->statement, objects);
+    if (producer->node < why->graph.node_count) {
+        question.object_count =
+            why_find_objects(why, producer->node, producer->statement, objects);
+    }
     answer = why_backward_add(&text, &backward);
     producer->made = why_holds(&why->bad.statistics);
     producer->has_reason = answer.is_reported;
     producer->is_certain = answer.is_certain;
     why_keep_reason(why, producer, &text);
-    if (!answer.is_reported && producer->given.is_known && why->producer_count == 1 &&
-        hands_on(producer->functions)) {
+    if (!answer.is_reported && producer->is_start) {
+        judge_unrecorded(why, producer);
+    } else if (!answer.is_reported && producer->given.is_known &&
+               why->producer_count == 1 && hands_on(producer->functions)) {
         judge_hook(why, producer);
     }
 }
@@ -389,7 +399,11 @@ static void add_unknown(struct why *why, const struct backward *backward)
         .made = why_holds(&why->bad.statistics),
         .is_gradient = true,
     };
-    why_read_statement(why, producer);
+    if (producer->node < why->graph.node_count) {
+        why_read_statement(why, producer);
+    } else {
+        place_at_call(why, backward, producer);
+    }
     producer->input_count = 0;
     why->producer_count = 1;
     why->producer_total = 1;
@@ -397,6 +411,18 @@ static void add_unknown(struct why *why, const struct backward *backward)
                             "line whose backward made it is not known, it is one that "
                             "reads this value"));
     why_keep_reason(why, producer, &text);
+}
+
+/* Whether all of them are one line: a statement that gives several values, or turns of a loop. */
+static bool is_one_line(const struct why *why)
+{
+    for (uint32_t i = 1; i < why->producer_count; i++) {
+        if (why->producers[i].line != why->producers[0].line ||
+            why->producers[i].module != why->producers[0].module) {
+            return false;
+        }
+    }
+    return why->producer_count == why->producer_total;
 }
 
 /* One line that certainly made it leaves no question about the others. */
@@ -416,7 +442,7 @@ static void settle(struct why *why)
             why->main = i - 1;
         }
     }
-    if (certain == 1 || (certain == 0 && reasoned == 1)) {
+    if (certain == 1 || (certain == 0 && reasoned == 1) || is_one_line(why)) {
         why->producers[0] = why->producers[why->main];
         why->main = 0;
         why->producer_count = 1;

@@ -107,15 +107,13 @@ find_like(const char *path, const struct wanted *wanted, uint64_t *number)
     return best;
 }
 
-/* Whether a line of that trace made it. */
+/* The answer of that trace about `event`; "": about its first NaN or infinity. */
 static bool
-explain(const struct why *why, const char *path, uint64_t number, struct why *other)
+ask_other(const struct why *why, const char *path, const char *event, struct why *other)
 {
     struct error ignored = ERROR_INIT;
     struct why_ask ask = why->ask;
-    char event[32];
 
-    snprintf(event, sizeof event, "#%llu", (unsigned long long)number);
     ask.event = slice_of(event);
     ask.call = 0;
     ask.has_iteration = false;
@@ -124,7 +122,18 @@ explain(const struct why *why, const char *path, uint64_t number, struct why *ot
         return false;
     }
     other->ask.event = SLICE("");
-    return other->producer_count > 0 && other->producers[other->main].how == WHY_MADE;
+    return other->producer_count > 0;
+}
+
+/* Whether a line of that trace made it. */
+static bool
+explain(const struct why *why, const char *path, uint64_t number, struct why *other)
+{
+    char event[32];
+
+    snprintf(event, sizeof event, "#%llu", (unsigned long long)number);
+    return ask_other(why, path, event, other) &&
+           other->producers[other->main].how == WHY_MADE;
 }
 
 static bool is_same_line(const struct why *a, const struct why *b)
@@ -164,6 +173,42 @@ static void consider(const struct why *why,
     beside->is_certain = one == EQUAL;
 }
 
+/* The gradient was finite here after the backward, and not when a step read it. */
+static bool is_gradient_found(const struct why *why)
+{
+    return why->has_cause && why->cause.kind == TRAINING_CAUSE_FOUND &&
+           why->cause.gradient != TRAINING_NONE;
+}
+
+/* One more rank: whether its backward gave the same parameter a bad gradient before the same step, which an
+ * all-reduce brought here. Ranks run the same program, so the numbers of their steps are the same. */
+static void
+consider_rank(const struct why *why, const char *path, struct why_beside *beside)
+{
+    const struct training *own = &why->backwards.training;
+    const struct training_record *found = &own->records[why->cause.gradient];
+    struct why other;
+    bool is_maker;
+
+    why_init(&other);
+    is_maker = ask_other(why, path, "", &other) &&
+               training_accumulated_bad(&other.backwards.training,
+                                        own->names[found->parameter], found->step) &&
+               (other.producers[other.main].how == WHY_MADE ||
+                other.producers[other.main].how == WHY_BACKWARD);
+    if (is_maker && beside->path == NULL) {
+        why_release(&beside->why);
+        beside->why = other;
+        beside->path = path;
+        beside->is_certain = true;
+        return;
+    }
+    if (is_maker) {
+        beside->is_certain = beside->is_certain && is_same_line(&beside->why, &other);
+    }
+    why_release(&other);
+}
+
 void why_beside_init(struct why_beside *beside)
 {
     *beside = (struct why_beside){.path = NULL};
@@ -178,7 +223,7 @@ void why_beside_release(struct why_beside *beside)
 bool why_came_in(const struct why *why)
 {
     return why->target != FLOW_NONE && why->producer_count > 0 &&
-           why->producers[why->main].how == WHY_CAME_IN;
+           (why->producers[why->main].how == WHY_CAME_IN || is_gradient_found(why));
 }
 
 void why_find_beside(struct why *why,
@@ -190,6 +235,12 @@ void why_find_beside(struct why *why,
     enum likeness best = UNLIKE;
     struct wanted wanted;
 
+    if (why_came_in(why) && is_gradient_found(why)) {
+        for (size_t i = 0; i < count; i++) {
+            consider_rank(why, paths[i], beside);
+        }
+        return;
+    }
     if (node == FLOW_NONE || why->graph.nodes[node].kind != VALUE_TENSOR ||
         !why_value(why, node)->has_statistics) {
         return;

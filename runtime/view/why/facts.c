@@ -440,10 +440,21 @@ static struct why_value *value_of(struct why *why, uint32_t node)
 
 const struct why_value *why_value(const struct why *why, uint32_t node)
 {
-    static const struct why_value nothing = {.line = 0};
+    static const struct why_value nothing = {.name = {"", 0},
+                                             .file = {"", 0},
+                                             .code = {"", 0},
+                                             .function = {"", 0},
+                                             .text = {"", 0},
+                                             .words = {"", 0},
+                                             .dtype_text = {"", 0},
+                                             .note = {"", 0}};
     struct why *keeper = (struct why *)(uintptr_t)why;
-    const struct why_value *value = value_of(keeper, node);
+    const struct why_value *value;
 
+    if (node == why->graph.node_count) {
+        return &nothing;
+    }
+    value = value_of(keeper, node);
     keeper->arena.has_failed |= value == NULL;
     return value == NULL ? &nothing : value;
 }

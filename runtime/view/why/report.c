@@ -177,11 +177,13 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
     if (producer->is_gradient) {
         add_backward(why, producer, text);
         verdict_lines_add(text, "then", why->chain, why->ask.has_color);
-        add_visit(why, producer->node, text);
-        verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
+        if (producer->node < why->graph.node_count) {
+            add_visit(why, producer->node, text);
+            verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
+        }
         return;
     }
-    if (producer->how == WHY_STEP) {
+    if (producer->how == WHY_STEP || producer->node == why->graph.node_count) {
         verdict_lines_add(text, "then", why->chain, why->ask.has_color);
         return;
     }
@@ -512,10 +514,11 @@ static void begin_value(const struct why *why, uint32_t index, struct buffer *te
 {
     const struct why_value *node = why_value(why, index);
     const struct why_fact *fact = &why->facts[index];
+    bool is_node = index < why->graph.node_count;
 
     buffer_add(text, SLICE("{\"seq\":"));
-    buffer_add_number(text, node->event);
-    json_text_add(text, SLICE("name"), node->name);
+    buffer_add_number(text, is_node ? node->event : why->bad.event);
+    json_text_add(text, SLICE("name"), is_node ? node->name : why->bad.name);
     json_text_add(text, SLICE("file"), node->file);
     json_number_add(text, SLICE("line"), node->line);
     json_text_add(text, SLICE("function"), node->function);
@@ -534,7 +537,8 @@ static void begin_value(const struct why *why, uint32_t index, struct buffer *te
 
 static void add_path(const struct why *why, uint32_t node, struct buffer *text)
 {
-    uint32_t call = why->graph.nodes[node].call;
+    uint32_t call =
+        node == why->graph.node_count ? GRAPH_NONE : why->graph.nodes[node].call;
     bool is_first = true;
 
     json_key_add(text, SLICE("calls"));

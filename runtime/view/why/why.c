@@ -763,7 +763,7 @@ static bool find_slice(struct why *why)
     struct queue queue = {0};
     struct number_map seen;
     bool is_bad = why->facts[why->target].holds != 0;
-    bool is_done = put(&queue, why->target, 0);
+    bool is_done = why->target == why->graph.node_count || put(&queue, why->target, 0);
 
     number_map_init(&seen);
     why->facts[why->target].is_in_slice = true;
@@ -832,7 +832,9 @@ static void mark_reported(struct why *why)
 /* Sets producers and rows. */
 static bool why_walk(struct why *why, struct error *error)
 {
-    if (why->backward == BACKWARD_NONE && !find_producers(why, error)) {
+    bool is_node = why->target < why->graph.node_count;
+
+    if (why->backward == BACKWARD_NONE && is_node && !find_producers(why, error)) {
         return false;
     }
     if (!why_follow_backward(why, error)) {
@@ -843,7 +845,7 @@ static bool why_walk(struct why *why, struct error *error)
     }
     limit_rows(why);
     mark_reported(why);
-    why->target_statement = why_statement_of(why, why->target);
+    why->target_statement = is_node ? why_statement_of(why, why->target) : SLICE("");
     return true;
 }
 
@@ -971,6 +973,13 @@ bool why_find(struct why *why,
     }
     return (!why->arena.has_failed && !why->sources.has_failed) ||
            why_out_of_memory(error);
+}
+
+uint64_t why_focus(const struct why *why)
+{
+    assert(why->target != FLOW_NONE);
+    return why->target < why->graph.node_count ? why->graph.nodes[why->target].event
+                                               : why->bad.event;
 }
 
 bool why_is_bad(const struct why *why)

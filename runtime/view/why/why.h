@@ -225,7 +225,9 @@ struct why {
     bool
         has_alternatives; /* several values may be what a NaN was made from: one of them is */
     uint64_t first_event; /* the number of the first that the trace has */
-    uint32_t target;      /* FLOW_NONE: there is none: everything is finite */
+    uint32_t
+        target; /* FLOW_NONE: there is none: everything is finite; the graph's end: it is a
+                        parameter's, which is no node */
     uint64_t match_count; /* events that fit what was asked for */
     bool is_soft; /* no event was asked for, and there are meant infinities alone */
     struct why_producer producers[WHY_PRODUCERS_MAX];
@@ -252,6 +254,9 @@ bool why_find(struct why *why,
 /* Whether `event` is `#N+`, which asks for the first NaN or Inf from event N on. */
 bool why_read_start(struct slice event, uint64_t *first);
 
+/* The number of the event that the answer is about: of a parameter's, which is no node, of the parameter. */
+uint64_t why_focus(const struct why *why);
+
 /* Whether what was asked for is bad: a NaN, or an infinity that nobody meant. */
 bool why_is_bad(const struct why *why);
 
@@ -265,7 +270,8 @@ struct why_beside {
 
 void why_beside_init(struct why_beside *beside);
 void why_beside_release(struct why_beside *beside);
-/* Whether the value that is printed first was there before any recorded line made it. */
+/* Whether the value that is printed first was there before any recorded line made it, or came with a
+ * gradient that another rank may have sent. */
 bool why_came_in(const struct why *why);
 /* Looks for that value in those traces; one that cannot be read is passed over. */
 void why_find_beside(struct why *why,

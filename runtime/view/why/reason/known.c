@@ -659,13 +659,49 @@ struct range call_without_nan(const struct call *call)
     return result;
 }
 
+/* A module sums products of its input with its weights, which `why` has found finite: nothing else can
+ * make an infinity. */
+static struct range call_products(const struct call *call)
+{
+    const struct range *x = call->x;
+    enum dtype dtype = call->reasoner->question->dtype;
+    struct buffer *text = cause_begin(call->reasoner);
+    struct range result = range_unknown(call->expression->text);
+
+    if (range_is_finite(x)) {
+        buffer_add(text, SLICE("overflow of "));
+        buffer_add(text, slice_of(dtype_text(dtype)));
+        buffer_add(text, SLICE(": "));
+        buffer_add(text, call->name);
+        buffer_add(text, SLICE(" sums products with "));
+        add_quoted(text, x->text);
+        if (x->is_bounded) {
+            buffer_add(text, x->is_attained ? SLICE(", which reaches ")
+                                            : SLICE(", which can reach "));
+            add_real(text, fmax(fabs(x->low), fabs(x->high)));
+        }
+        buffer_add(text, SLICE("; the greatest number is "));
+        add_real(text, dtype_greatest(dtype));
+    } else {
+        buffer_add(text, call->name);
+        buffer_add(text, SLICE(" sums products with Inf: in "));
+        add_quoted(text, x->text);
+    }
+    cause_end(call->reasoner, WHY_NAN | WHY_INF, CERTAINTY_MAYBE);
+    result.dtype = dtype;
+    return result;
+}
+
 struct range call_linear(const struct call *call)
 {
     struct range unknown = range_unknown(call->expression->text);
     const struct range *weight = call->second == NULL ? &unknown : call->second;
-    struct range product =
-        range_matmul(call->reasoner, call->expression->text, call->x, weight);
+    struct range product;
 
+    if (call->object != NULL) {
+        return call_products(call);
+    }
+    product = range_matmul(call->reasoner, call->expression->text, call->x, weight);
     return call->operand_count < 3 ? product
                                    : range_sum(call->reasoner, call->expression->text,
                                                &product, &call->operands[2], false);

@@ -806,21 +806,63 @@ static uint32_t add_backward_causes(const struct reasoner *reasoner,
     return reported;
 }
 
-static void add_functions(const struct why_backward *backward, struct buffer *text)
+/* A call of the statement that is not known: its lines are another function's, which is not recorded.
+ * "": there is none. */
+static struct slice find_unknown_call(struct reasoner *reasoner)
 {
-    struct slice functions = backward->functions;
+    for (uint32_t i = 0; i < reasoner->expressions.count; i++) {
+        const struct expression *item = &reasoner->expressions.items[i];
+        enum how how;
 
+        if (item->kind == EXPRESSION_CALL && item->result == EXPRESSION_NONE &&
+            !function_how(item->word, &how)) {
+            return item->text;
+        }
+    }
+    return SLICE("");
+}
+
+/* So many functions of autograd are named. */
+#define FUNCTIONS_NAMED 4
+
+void why_functions_add(struct buffer *text, struct slice functions)
+{
+    size_t end = 0;
+    size_t count = 0;
+
+    for (size_t at = 0; at < functions.size; count++) {
+        at = slice_find(functions, SLICE(" "), at) + 1;
+        end = count < FUNCTIONS_NAMED ? at - 1 : end;
+    }
+    buffer_add_printable(text, slice_part(functions, 0, end));
+    if (count > FUNCTIONS_NAMED) {
+        buffer_add(text, SLICE(" and "));
+        buffer_add_number(text, count - FUNCTIONS_NAMED);
+        buffer_add(text, SLICE(" more"));
+    }
+}
+
+static void add_functions(const struct why_backward *backward,
+                          struct slice call,
+                          struct buffer *text)
+{
     buffer_add(text, SLICE("the gradient of "));
     add_quoted(text, backward->given.name);
     buffer_add(text, SLICE(" is finite"));
-    if (functions.size > 0) {
-        buffer_add(text, SLICE(", and autograd ran "));
-        buffer_add_printable(text, functions);
+    if (backward->functions.size == 0) {
+        return;
+    }
+    buffer_add(text, SLICE(", and autograd ran "));
+    why_functions_add(text, backward->functions);
+    if (call.size > 0) {
+        buffer_add(text, SLICE("; one of these made it, inside "));
+        add_quoted(text, call);
+        buffer_add(text, SLICE(", whose lines are not recorded"));
+    } else {
         buffer_add(text, SLICE("; no step of the line is known to make it, so a hook "
                                "of the program may have"));
     }
 }
-
 struct why_answer why_backward_add(struct buffer *text,
                                    const struct why_backward *backward)
 {
@@ -846,7 +888,7 @@ struct why_answer why_backward_add(struct buffer *text,
     answer.is_reported = answer.is_certain ||
                          add_backward_causes(reasoner, false, SLICE("; or "), text) > 0;
     if (!answer.is_reported) {
-        add_functions(backward, text);
+        add_functions(backward, find_unknown_call(reasoner), text);
     }
     text->has_failed = text->has_failed || reasoner->words.has_failed;
     buffer_release(&reasoner->words);

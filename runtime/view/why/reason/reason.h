@@ -97,6 +97,9 @@ struct why_backward {
 struct why_answer why_backward_add(struct buffer *text,
                                    const struct why_backward *backward);
 
+/* Appends autograd's functions, of which the first are named and the others counted. */
+void why_functions_add(struct buffer *text, struct slice functions);
+
 /* Appends a reason to `text`, or nothing. */
 struct why_answer why_reason_add(struct buffer *text,
                                  const struct why_question *question);
