@@ -6,8 +6,10 @@ Two RAM disks: one whose pages are large (a tmpfs of its own, mounted where nobo
 
 Claims: on large pages TensorSaver writes .pt files at least 2.5 times faster than torch.save in the same
 run, and one safetensors file at least 5 times faster; on /dev/shm the .pt files take at most 1.4
-times what the system takes. The first ratio depends on the machine: torch.save needed 66 to 192 us for a
-file, and the system alone 16 to 38 us. Beside them: spy_save in a context, and a view that shows 8 KB of 4 MB.
+times what the system takes. The first ratio depends on the machine: torch.save needed 62 to 192 us for a
+file, and the system alone 16 to 38 us. spy_save in a context finds name, number and line too: what it adds
+to the system's part is at least 4.5 times less than what torch.save adds. Beside them: a view that shows
+8 KB of 4 MB.
 Each round makes new files; the smallest of the rounds counts. Exit code 1 where a claim does not hold.
 """
 
@@ -35,7 +37,7 @@ if ALONE not in os.environ and shutil.which("unshare"):
         os.environ[ALONE] = "1"
         os.execvp(alone[0], [*alone, sys.executable, *sys.argv])
 
-PT_CLAIM, TOGETHER_CLAIM = 2.5, 5.0
+PT_CLAIM, TOGETHER_CLAIM, CONTEXT_CLAIM = 2.5, 5.0, 4.5
 SYSTEM_CLAIM = 1.4
 COUNT = 1000
 ROUNDS = 7
@@ -96,11 +98,12 @@ def view_by_torch(folder: str) -> None:
 
 
 PT, TORCH, SYSTEM, TOGETHER = "save_pt", "torch.save", "os.write and rename", "safetensors, one file"
+IN_CONTEXT = "spy_save in a context"
 VIEW_PT, TORCH_VIEW = "save_pt, a view", "torch.save, a view"
 WAYS: list[tuple[str, Callable[[str], None], int]] = [
     (PT, ours, COUNT),
     (TORCH, by_torch, COUNT),
-    ("spy_save in a context", in_context, COUNT),
+    (IN_CONTEXT, in_context, COUNT),
     (SYSTEM, by_system, COUNT),
     (TOGETHER, together, COUNT),
     (VIEW_PT, view_ours, COUNT // 10),
@@ -160,6 +163,20 @@ def claim_against_torch(claims: Claims) -> None:
     for name, (what, claim) in ways.items():
         faster = best(times[TORCH], times[name])
         claims.at_least(claim, what, faster, peer="torch.save", unit="times faster")
+    claim_in_context(claims, times)
+
+
+def claim_in_context(claims: Claims, times: dict[str, list[float]]) -> None:
+    """Without the shortest time that the system alone took for such a file."""
+    system = min(times[SYSTEM])
+    torchs, own = ([time - system for time in times[name]] for name in (TORCH, IN_CONTEXT))
+    claims.at_least(
+        CONTEXT_CLAIM,
+        "spy_save in a context, without the system's part",
+        best(torchs, own),
+        peer="torch.save without the system's part",
+        unit="times faster",
+    )
 
 
 def claim_against_system(claims: Claims) -> None:

@@ -3,16 +3,18 @@ values."""
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import pathlib
+import sys
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("monitorch.spy", reason="the package is not built (make)")
 
-from monitorch.spy import DebugContext, TensorSaver  # noqa: E402
+from monitorch.spy import DebugContext, TensorSaver, spy_load, spy_save  # noqa: E402
 
 from tests.spy.watched import ATTENTIONS, X, load_module, saved  # noqa: E402
 
@@ -360,3 +362,58 @@ def test_wrong_wishes(tmp_path, options, kind, text):
     with pytest.raises(kind) as caught:
         TensorSaver(tmp_path, **options)
     assert text in str(caught.value)
+
+
+# What a saved tensor costs
+
+
+def functions_called(work):
+    """The package's functions of Python that run."""
+    called = []
+
+    def note(frame, event, _):
+        if event == "call" and "/monitorch/" in frame.f_code.co_filename:
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return called
+
+
+@pytest.mark.parametrize("module", ["none", "registered"])
+def test_spy_save_runs_three_functions(tmp_path, module):
+    layer = nn.Linear(4, 4)
+    saver = TensorSaver(tmp_path)
+    saver.register_modules(layer)
+    arguments = [] if module == "none" else [layer]
+    with DebugContext(saver, prefix="p"):
+        spy_save("q", X, *arguments)  # the first one finds the folder
+        called = functions_called(lambda: spy_save("q", X, *arguments))
+    assert called == ["_save", "save", "save"]
+    path = "p.root" if arguments else "p.manual"
+    assert saved(tmp_path) == [f"{path}.q.call0", f"{path}.q.call1"]
+
+
+def test_a_watched_value_runs_three_functions(tmp_path, model):
+    with DebugContext(TensorSaver(tmp_path, names="h")):
+        model(X)
+        called = functions_called(lambda: model(X))
+    assert called == ["_visit", "save", "save"]
+    assert saved(tmp_path) == ["root.h.call0", "root.h.call1"]
+
+
+def test_the_line_is_that_of_the_program(tmp_path):
+    """And not that of a saver of the program's own, which is called on the way."""
+
+    class Saver(TensorSaver):
+        def save(self, *arguments):
+            super().save(*arguments)
+
+    with DebugContext(Saver(tmp_path)):
+        spy_save("q", X)
+        line = inspect.currentframe().f_lineno - 1
+    (found,) = spy_load(tmp_path).entries()
+    assert (found.file, found.line) == (__file__, line)

@@ -1,7 +1,9 @@
 from collections.abc import Callable, Iterable
 from os import PathLike
 from types import CodeType, FrameType
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
+
+_Text = TypeVar("_Text", bound=str)
 
 class Summary(TypedDict):
     path: str
@@ -103,6 +105,7 @@ def set_watchers(
 ) -> None: ...
 def running_modules() -> list[tuple[Any, bool]]: ...
 def nearest_names(word: str, names: Iterable[str], /) -> tuple[str, ...]: ...
+def is_tensor(value: object, /) -> bool: ...
 def is_nonfinite(tensor: object, wanted: int, /) -> Any: ...
 
 # Saving tensors, see spy/saver.py.
@@ -118,6 +121,18 @@ def save_pt(
     norm_only: bool = False,
     place: _Place | None = None,
 ) -> Literal["written", "replaced", "exists"]: ...
+def find_module_path(
+    default: Callable[..., str] | None, saver: object, module: object, /
+) -> str: ...
+def make_full_name(
+    kind: type[_Text],
+    prefix: str,
+    module_path: str,
+    name: str,
+    context: object = None,
+    place: _Place | None = None,
+    /,
+) -> _Text: ...
 def saved_file_stem(full_name: str, /) -> str: ...
 def spy_save(name: object, tensor: object, module: object = None) -> None: ...
 def spy_begin(get: Callable[[], tuple[Any, ...] | None], /) -> None: ...

@@ -604,6 +604,19 @@ PyDoc_STRVAR(
     "The torch.nn.Modules whose methods run in this thread, innermost first, each\n"
     "with whether it is the module's constructor that runs.");
 
+PyDoc_STRVAR(
+    is_tensor_doc,
+    "is_tensor(value) -> bool\n\n"
+    "Whether the value is a tensor of torch or another library, or an array. Only\n"
+    "its type is asked.");
+
+static PyObject *is_tensor(PyObject *module, PyObject *value)
+{
+    struct session *session = PyModule_GetState(module);
+
+    return PyBool_FromLong(type_is_tensor(&session->types, Py_TYPE(value)));
+}
+
 PyDoc_STRVAR(is_nonfinite_doc,
              "is_nonfinite(tensor, wanted) -> bool | NotImplemented\n\n"
              "Whether it holds NaN (1), infinities (2) or either (3); NotImplemented\n"
@@ -636,7 +649,10 @@ static PyMethodDef methods[] = {
     {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
     {"nearest_names", nearest_names, METH_VARARGS, nearest_names_doc},
     {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
+    {"is_tensor", is_tensor, METH_O, is_tensor_doc},
     {"save_pt", WITH_KEYWORDS(saver_save_pt), saver_save_pt_doc},
+    {"find_module_path", spy_find_module_path, METH_VARARGS, spy_find_module_path_doc},
+    {"make_full_name", spy_make_full_name, METH_VARARGS, spy_make_full_name_doc},
     {"saved_file_stem", saver_stem, METH_O, saver_stem_doc},
     {"spy_save", (PyCFunction)(void (*)(void))spy_save, METH_FASTCALL | METH_KEYWORDS,
      spy_save_doc},
@@ -735,6 +751,9 @@ static void module_free(void *module)
     Py_XDECREF(session->name_name);
     Py_XDECREF(session->name_co_flags);
     Py_XDECREF(session->name_co_name);
+    for (size_t i = 0; i < FULL_NAME_ATTRIBUTE_COUNT; i++) {
+        Py_XDECREF(session->full_name_attributes[i]);
+    }
     imports_release(&session->imports);
     tensor_access_free(session->access);
     memory_free(session->path);

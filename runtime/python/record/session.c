@@ -120,6 +120,21 @@ uint64_t session_thread_key(void)
     return thread_key;
 }
 
+static __thread PyObject *caller; /* borrowed: the one who set it holds it */
+
+PyObject *session_set_caller(PyObject *frame)
+{
+    PyObject *former = caller;
+
+    caller = frame;
+    return former;
+}
+
+PyObject *session_caller(void)
+{
+    return caller;
+}
+
 static PyObject *raise_error(const struct error *error)
 {
     PyObject *arguments;

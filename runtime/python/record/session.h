@@ -29,6 +29,8 @@ struct plain_container {
     bool is_cut; /* not all items were visited */
 };
 
+#define FULL_NAME_ATTRIBUTE_COUNT 5 /* see spy_make_full_name */
+
 /* The module's state. */
 struct session {
     /* What is looked at at each line stands first. */
@@ -77,6 +79,8 @@ struct session {
     uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject
         *spy_contexts; /* owned: see python/spy/spy.h; NULL: no context was ever open */
+    PyObject
+        *full_name_attributes[FULL_NAME_ATTRIBUTE_COUNT]; /* owned; NULL at first */
     struct gauge_devices
         *gauge_devices; /* owned: see python/monitor/devices.h; may be NULL */
 };
@@ -90,6 +94,12 @@ static inline unsigned session_fork_count(void)
 
 /* This thread's number, unlike any other's of the process, from 1. */
 uint64_t session_thread_key(void);
+
+/* The frame of the program on whose behalf this thread calls code of this package: the one that
+ * visits a site, or calls spy_save. NULL: none. Borrowed: the one who sets it holds it, and sets the
+ * former one again, which is given back. */
+PyObject *session_set_caller(PyObject *frame);
+PyObject *session_caller(void);
 
 /* What a hook has done before and after it looks at the recorder. False: nothing is recorded,
  * nothing is to be done. After true, session_leave must follow. */

@@ -93,11 +93,15 @@ static bool is_ours(struct session *session, PyObject *frame)
     return is;
 }
 
-/* The innermost frame outside of this package; a new reference, or NULL. */
+/* The frame that visits a site or calls spy_save, else the innermost one outside of this package. A
+ * new reference, or NULL. */
 static PyObject *find_frame(struct session *session)
 {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
 
+    if (session_caller() != NULL) {
+        return Py_NewRef(session_caller());
+    }
     Py_XINCREF(frame);
     while (frame != NULL && is_ours(session, frame)) {
         PyObject *back = PyObject_GetAttr(frame, session->name_f_back);

@@ -1,3 +1,4 @@
+/* spy_save, and the names that it saves under. */
 #include "runtime/python/spy/spy.h"
 
 #include "runtime/python/record/session.h"
@@ -107,8 +108,12 @@ static PyObject *save_in(PyObject *contexts, PyObject *values[PARAMETER_COUNT])
         return NULL;
     }
     context = PyTuple_GetItem(contexts, 0);
+    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    PyObject *former = session_set_caller(frame);
     result = PyObject_CallMethod(context, "_save", "OOO", values[NAME], values[TENSOR],
                                  module);
+    session_set_caller(former);
+    Py_XDECREF(frame);
     if (result == NULL) {
         return NULL;
     }
@@ -149,4 +154,132 @@ PyObject *spy_begin(PyObject *module, PyObject *get)
     session->spy_contexts = get;
     Py_XDECREF(former);
     Py_RETURN_NONE;
+}
+
+const char spy_find_module_path_doc[] =
+    "find_module_path(default, saver, module)\n--\n\n"
+    "The path under which a module was registered, or 'unknown'.\n"
+    "\n"
+    "Calls the saver's get_module_path, unless that is the `default`, a function that\n"
+    "calls this one with None.";
+
+/* Whether the saver's class has a method of its own; -1 on failure. */
+static int has_own_method(PyObject *saver, PyObject *standard)
+{
+    PyObject *method = PyObject_GetAttrString(saver, "get_module_path");
+    PyObject *function =
+        method == NULL ? NULL : PyObject_GetAttrString(method, "__func__");
+    int is_own = method == NULL ? -1 : function != standard;
+
+    if (method != NULL) {
+        PyErr_Clear(); /* any callable may be there */
+    }
+    Py_XDECREF(function);
+    Py_XDECREF(method);
+    return is_own;
+}
+
+/* Weak references and texts, both by the modules' ids. */
+static PyObject *
+find_registered(PyObject *registered, PyObject *paths, PyObject *object)
+{
+    PyObject *key = PyLong_FromVoidPtr(object);
+    PyObject *reference, *path = NULL;
+
+    if (key == NULL) {
+        return NULL;
+    }
+    reference = PyDict_GetItemWithError(registered, key);
+    /* Where that module was freed, this one has its address. */
+    if (reference == NULL || PyWeakref_GetObject(reference) == object) {
+        path = PyDict_GetItemWithError(paths, key);
+    }
+    Py_DECREF(key);
+    if (path == NULL && PyErr_Occurred()) {
+        return NULL;
+    }
+    return path != NULL ? Py_NewRef(path) : PyUnicode_FromString("unknown");
+}
+
+PyObject *spy_find_module_path(PyObject *module, PyObject *args)
+{
+    PyObject *standard, *saver, *object, *registered, *paths, *path = NULL;
+    int is_own;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO:find_module_path", &standard, &saver, &object)) {
+        return NULL;
+    }
+    is_own = standard == Py_None ? 0 : has_own_method(saver, standard);
+    if (is_own != 0) {
+        return is_own < 0 ? NULL
+                          : PyObject_CallMethod(saver, "get_module_path", "O", object);
+    }
+    registered = PyObject_GetAttrString(saver, "_registered");
+    paths = PyObject_GetAttrString(saver, "module_paths");
+    if (registered != NULL && paths != NULL) {
+        if (PyDict_Check(registered) && PyDict_Check(paths)) {
+            path = find_registered(registered, paths, object);
+        } else {
+            PyErr_SetString(PyExc_TypeError, "module_paths is a dict: id -> path");
+        }
+    }
+    Py_XDECREF(registered);
+    Py_XDECREF(paths);
+    return path;
+}
+
+const char spy_make_full_name_doc[] =
+    "make_full_name(kind, prefix, module_path, name, context=None, place=None)\n--\n\n"
+    "A FullName, which is the `kind`: its parts joined by dots, the empty ones left "
+    "out.";
+
+/* The parts that are not empty, joined by dots; a new reference. */
+static PyObject *join_parts(PyObject *const *parts, size_t count)
+{
+    PyObject *text = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        PyObject *former = text;
+
+        if (PyUnicode_GetLength(parts[i]) <= 0) {
+            continue;
+        }
+        text = former == NULL ? Py_NewRef(parts[i])
+                              : PyUnicode_FromFormat("%U.%U", former, parts[i]);
+        Py_XDECREF(former);
+        if (text == NULL) {
+            return NULL;
+        }
+    }
+    return text == NULL ? PyUnicode_FromString("") : text;
+}
+
+PyObject *spy_make_full_name(PyObject *module, PyObject *args)
+{
+    static const char *const attributes[] = {"prefix", "module_path", "name", "context",
+                                             "place"};
+    enum { PART_COUNT = 3, ATTRIBUTE_COUNT = FULL_NAME_ATTRIBUTE_COUNT };
+    struct session *session = PyModule_GetState(module);
+    PyObject *kind, *values[ATTRIBUTE_COUNT] = {NULL, NULL, NULL, Py_None, Py_None};
+    PyObject *text, *made;
+
+    if (!PyArg_ParseTuple(args, "OUUU|OO:make_full_name", &kind, &values[0], &values[1],
+                          &values[2], &values[3], &values[4])) {
+        return NULL;
+    }
+    text = join_parts(values, PART_COUNT);
+    made = text == NULL ? NULL : PyObject_CallFunctionObjArgs(kind, text, NULL);
+    Py_XDECREF(text);
+    for (size_t i = 0; made != NULL && i < ATTRIBUTE_COUNT; i++) {
+        PyObject **name = &session->full_name_attributes[i];
+
+        if (*name == NULL) {
+            *name = PyUnicode_InternFromString(attributes[i]);
+        }
+        if (*name == NULL || PyObject_SetAttr(made, *name, values[i]) < 0) {
+            Py_CLEAR(made);
+        }
+    }
+    return made;
 }

@@ -16,6 +16,13 @@ PyObject *spy_save(PyObject *module,
  * item is the innermost, or None. */
 PyObject *spy_begin(PyObject *module, PyObject *get);
 
-extern const char spy_save_doc[], spy_begin_doc[];
+/* find_module_path(default, saver, module) of the module: the path of a registered module. */
+PyObject *spy_find_module_path(PyObject *module, PyObject *args);
+
+/* make_full_name(kind, prefix, module_path, name, context=None, place=None) of the module. */
+PyObject *spy_make_full_name(PyObject *module, PyObject *args);
+
+extern const char spy_save_doc[], spy_begin_doc[], spy_find_module_path_doc[],
+    spy_make_full_name_doc[];
 
 #endif

@@ -260,3 +260,18 @@ struct slice type_info_name(const struct type_info *info)
     return (struct slice){PyBytes_AsString(info->name),
                           (size_t)PyBytes_Size(info->name)};
 }
+
+static bool has_text(struct type_cache *cache, PyTypeObject *type, const char *name)
+{
+    PyObject *found = find_text(cache, type, name);
+
+    Py_XDECREF(found);
+    return found != NULL;
+}
+
+bool type_is_tensor(struct type_cache *cache, PyTypeObject *type)
+{
+    return type_cache_get(cache, type)->kind == TYPE_TENSOR ||
+           has_text(cache, type, "__dlpack__") ||
+           has_text(cache, type, "__array_interface__");
+}

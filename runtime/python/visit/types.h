@@ -63,4 +63,7 @@ struct slice type_info_name(const struct type_info *info);
  * exception. */
 PyObject *type_cache_find(struct type_cache *cache, PyTypeObject *type, PyObject *name);
 
+/* Whether values of the type are tensors of torch or another library, or arrays, readable here or not. */
+bool type_is_tensor(struct type_cache *cache, PyTypeObject *type);
+
 #endif

@@ -454,12 +454,14 @@ static bool record_value(struct session *session,
                          const struct site_write *write,
                          PyObject *value)
 {
-    PyObject *module, *name, *result;
+    PyObject *module, *name, *result, *frame, *former;
     bool is_called = false;
 
     if (!may_hold_tensors(session, value)) {
         return true;
     }
+    frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    former = session_set_caller(frame);
     module = watcher_find_module(session, &is_called);
     name = PyUnicode_DecodeUTF8(write->name.bytes, (Py_ssize_t)write->name.size,
                                 "replace");
@@ -469,6 +471,8 @@ static bool record_value(struct session *session,
             : PyObject_CallFunctionObjArgs(
                   visit, name, value,
                   may_be_unchanged(site, is_called) ? Py_True : Py_False, module, NULL);
+    session_set_caller(former);
+    Py_XDECREF(frame);
     Py_XDECREF(module);
     Py_XDECREF(name);
     Py_XDECREF(result);

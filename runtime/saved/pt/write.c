@@ -488,14 +488,12 @@ enum pt_write_result pt_write(const char *path,
                               struct error *error)
 {
     struct zip_writer zip = ZIP_WRITER_INIT;
-    struct file_info info = file_inspect(path);
+    /* Where it may not be replaced, it shows when the draft gets its name. */
+    struct file_info info = may_replace ? file_inspect(path) : (struct file_info){0};
     struct file_draft draft;
     bool is_there, is_finished;
     int number;
 
-    if (!may_replace && info.is_there) {
-        return PT_EXISTS;
-    }
     if (!file_draft_open_at(&draft, path, info, FILE_MODE_DEFAULT, error)) {
         return PT_FAILED;
     }

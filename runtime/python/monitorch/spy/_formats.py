@@ -6,27 +6,16 @@ import os
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
 from monitorch.spy import _ownership
-from monitorch.spy._ownership import Ownership
+from monitorch.spy._ownership import Owner, Ownership
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from monitorch.spy._names import FullName
-
-
-class Saving(NamedTuple):
-    """One call of TensorSaver.save."""
-
-    folder: str
-    name: FullName
-    leaves: list[tuple[str, Any]]  # how each is reached, and the tensor
-    call: int
-    advance: Callable[[int], int]  # the call's number to be tried behind one that is taken
-    norm_only: bool
 
 
 def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
@@ -46,27 +35,74 @@ class PtFiles:
     def __init__(self, ownership: Ownership) -> None:
         self._ownership = ownership
 
-    def save(self, saving: Saving) -> None:
-        """Saves as this call, or as a later one whose files are free."""
-        folder, name, leaves, call, advance, norm_only = saving
-        for leaf, tensor in leaves:
-            stem = os.path.join(folder, _recorder.saved_file_stem(name + leaf))
+    def save(
+        self,
+        folder: str,
+        name: FullName,
+        leaves: list[tuple[str, Any]],
+        call: int,
+        advance: Callable[[int], int],
+        norm_only: bool,
+    ) -> None:
+        """Saves as this call, or as a later one whose files are free.
 
-            def write(path: str, number: int, may_replace: bool) -> bool:
-                result = _recorder.save_pt(
+        `leaves`: how each tensor is reached, and the tensor. `folder` ends with a slash.
+        `advance(call)` gives the call's number to be tried behind one that is taken.
+        """
+        ownership, owners = self._ownership, _ownership.owners
+        may_replace, process = ownership.overwrite is True, os.getpid()
+        for leaf, tensor in leaves:
+            stem = folder + _recorder.saved_file_stem(name + leaf)
+            path = f"{stem}.call{call}.pt"
+            key = name.prefix, name.module_path, name.name + leaf, call
+            is_written = False
+            with _ownership.lock:
+                is_new = not ownership.expects_files and path not in owners
+                if is_new:
+                    # As Owner(...), which would be a function of Python.
+                    owners[path] = tuple.__new__(Owner, (process, ownership.serial, path))
+                    _ownership.unfinished.add(path)
+            try:
+                is_written = is_new and "exists" != _recorder.save_pt(
                     path,
                     tensor,
-                    name.key(leaf, number),
+                    key,
                     may_replace=may_replace,
                     norm_only=norm_only,
                     place=name.place,
                 )
-                return result != "exists"
+            finally:
+                if is_new:
+                    _ownership.unfinished.discard(path)
+                if is_new and not is_written:
+                    owners.pop(path, None)
+            if not is_written:
+                call = self._save_elsewhere(stem, tensor, name, leaf, call, advance, norm_only)
 
-            def find_path(number: int) -> str:
-                return f"{stem}.call{number}.pt"
+    def _save_elsewhere(
+        self,
+        stem: str,
+        tensor: Any,
+        name: FullName,
+        leaf: str,
+        call: int,
+        advance: Callable[[int], int],
+        norm_only: bool,
+    ) -> int:
+        """Where this process has written the file already, or it was there before."""
 
-            call = self._ownership.write(find_path, call, advance, write)
+        def write(path: str, number: int, may_replace: bool) -> bool:
+            result = _recorder.save_pt(
+                path,
+                tensor,
+                name.key(leaf, number),
+                may_replace=may_replace,
+                norm_only=norm_only,
+                place=name.place,
+            )
+            return result != "exists"
+
+        return self._ownership.write(lambda number: f"{stem}.call{number}.pt", call, advance, write)
 
     def end(self, context: int) -> None:
         """All is written already."""
@@ -92,9 +128,16 @@ class ContextFiles:
         self._process = os.getpid()
         weakref.finalize(self, _finish_all, self._writers)
 
-    def save(self, saving: Saving) -> None:
+    def save(
+        self,
+        folder: str,
+        name: FullName,
+        leaves: list[tuple[str, Any]],
+        call: int,
+        advance: Callable[[int], int],
+        norm_only: bool,
+    ) -> None:
         """Saves as this call, or as a later one that no other saver has in this folder."""
-        folder, name, leaves, call, advance, norm_only = saving
 
         def find_name(number: int) -> str:
             return os.path.join(folder, f"{name}.call{number}")

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from types import MemberDescriptorType
 from typing import Any
 
+from monitorch._recorder import is_tensor
+
 _MRO = type.__dict__["__mro__"].__get__  # what a metaclass or a class says of itself is not asked
 _DICT = type.__dict__["__dict__"].__get__
 _MISSING = object()
@@ -18,14 +20,6 @@ def _find_static(kind: type, name: str) -> object:
         if found is not _MISSING:
             return found
     return _MISSING
-
-
-def is_tensor(value: object) -> bool:
-    """Whether the value is a tensor of torch or another library, or an array."""
-    kind = type(value)
-    return any(
-        _find_static(kind, name) is not _MISSING for name in ("__dlpack__", "__array_interface__")
-    )
 
 
 def is_container(value: object) -> bool:

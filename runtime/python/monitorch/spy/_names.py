@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from monitorch import _recorder
+
 if TYPE_CHECKING:
     #: file, line and function
     Place = tuple[str, int, str]
@@ -24,22 +26,8 @@ class FullName(str):
     context: Any
     place: Place | None
 
-    @classmethod
-    def of(
-        cls,
-        prefix: str,
-        module_path: str,
-        name: str,
-        context: Any = None,
-        place: Place | None = None,
-    ) -> FullName:
-        made = cls(".".join(part for part in (prefix, module_path, name) if part))
-        made.prefix = prefix
-        made.module_path = module_path
-        made.name = name
-        made.context = context
-        made.place = place
-        return made
+    #: FullName.of(prefix, module_path, name, context=None, place=None)
+    of = classmethod(_recorder.make_full_name)
 
     def key(self, leaf: str, call: int) -> Key:
         """The key of one tensor saved under this name; `leaf` is its place in a container."""

@@ -23,19 +23,19 @@ logger = logging.getLogger("monitorch.spy.saver")
 # File systems take their times from a clock that may be a tick behind.
 _STARTED = time.time() - 0.01
 _serials = itertools.count()
-_lock = threading.Lock()  # of what follows
-_owners: dict[str, _Owner] = {}  # of paths, and of names in files
-_unfinished: set[str] = set()  # files that are not there before they are whole
+lock = threading.Lock()  # of what follows
+owners: dict[str, Owner] = {}  # of paths, and of names in files
+unfinished: set[str] = set()  # files that are not there before they are whole
 
 
-class _Owner(NamedTuple):
+class Owner(NamedTuple):
     process: int
     saver: int
     file: str
 
     def is_gone(self) -> bool:
         """Whether somebody has removed the file."""
-        return self.file not in _unfinished and not os.path.lexists(self.file)
+        return self.file not in unfinished and not os.path.lexists(self.file)
 
 
 class Ownership:
@@ -43,7 +43,9 @@ class Ownership:
 
     def __init__(self, overwrite: bool | None) -> None:
         self.overwrite = overwrite
-        self._serial = next(_serials)
+        self.serial = next(_serials)
+        #: Files may be there that it did not write: each is asked for before anything is written.
+        self.expects_files = overwrite is False
         self._warned: set[str] = set()
 
     def write(
@@ -87,18 +89,18 @@ class Ownership:
 
     def _acquire(self, name: str, file: str, may_be_own: bool) -> Literal["own", "new", "others"]:
         """`name` is the file itself, which is begun then, or of something in it."""
-        me = _Owner(os.getpid(), self._serial, file)
-        with _lock:
-            owner = _owners.get(name)
+        me = Owner(os.getpid(), self.serial, file)
+        with lock:
+            owner = owners.get(name)
             is_own = owner is not None and owner[:2] == me[:2]
             if owner is not None and not (is_own and may_be_own):
                 # What another has had in a file that is now of this saver is gone with it.
                 is_replaced = name != file == owner.file and not is_own
                 if not (self.overwrite or is_replaced or owner.is_gone()):
                     return "others"
-            _owners[name] = me
+            owners[name] = me
             if name == file:
-                _unfinished.add(file)
+                unfinished.add(file)
         return "own" if is_own and may_be_own else "new"
 
     def _write_at(self, path: str, number: int, write: _Write, *, may_be_own: bool) -> bool:
@@ -120,17 +122,18 @@ class Ownership:
         """Nothing was written."""
         finish(path)
         if status == "new":
-            with _lock:
-                _owners.pop(path, None)
+            with lock:
+                owners.pop(path, None)
 
     def _write_first(self, path: str, number: int, write: _Write) -> bool:
         """As _write_at, where no saver of this process has written the file."""
-        if write(path, number, False):
+        if not os.path.lexists(path) and write(path, number, False):
             return True
         if self.overwrite is False:
             raise _exists(path)
         if _is_of_this_run(path):
             return False
+        self.expects_files = True
         self._warn(
             "earlier",
             "%s is left from an earlier run; replaced, as further such files will be. To replace "
@@ -158,8 +161,8 @@ class Ownership:
 
 def finish(path: str) -> None:
     """The file is whole, or nothing is there."""
-    with _lock:
-        _unfinished.discard(path)
+    with lock:
+        unfinished.discard(path)
 
 
 def _is_of_this_run(path: str) -> bool:

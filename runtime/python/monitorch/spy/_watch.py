@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
 from monitorch._record import hooks as _hooks
+from monitorch._recorder import is_tensor
 from monitorch.spy import _wishes
-from monitorch.spy._leaves import find_leaves, is_tensor
+from monitorch.spy._leaves import find_leaves
 from monitorch.spy._names import FullName
 from monitorch.spy._watch_paths import Paths
+from monitorch.spy.base import find_path
 
 if TYPE_CHECKING:
-    from monitorch.spy.saver import DebugContext, TensorSaver
+    from monitorch.spy.saver import TensorSaver
 
 logger = logging.getLogger("monitorch.spy.saver")
 
@@ -38,9 +40,10 @@ class Watch:
         calls: _wishes.Calls | None = None,
         when: _wishes.When | None = None,
     ) -> None:
-        from monitorch.spy.saver import get_debug_context
+        from monitorch.spy.saver import DebugContext, _contexts
 
-        self._get_context = get_debug_context
+        self._contexts = _contexts
+        self._plain_save = DebugContext._save
         self._saver = weakref.ref(saver)  # which holds this
         self._watcher = _recorder.make_watcher(
             _wishes.read_names(names), _wishes.read_lines(lines)
@@ -48,7 +51,7 @@ class Watch:
         self.paths = Paths(saver, _wishes.read_texts("modules", modules))
         self._calls = _wishes.read_calls(calls)
         self._condition = _wishes.read_when(when)
-        self._full_names: dict[tuple[str, str, str], FullName] = {}
+        self._may_leave_out = self._calls is not None or self._condition is not None
         self._warned: set[str] = set()
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
 
@@ -64,63 +67,61 @@ class Watch:
     def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
         """Instrumented code has given the name this value, in a method of the module."""
         saver = self._saver()
-        context = self._get_context()
-        if saver is None or context is None or context.saver is not saver or not saver.enabled:
+        contexts = self._contexts.get()
+        if saver is None or contexts is None:
+            return
+        context = contexts[0]
+        if context.saver is not saver or not saver.enabled:
             return  # another thread's context, or one within the saver's
-        path = self.paths.find(module, context.module_path_override)
+        path: str | None = context.module_path_override
+        path = path or ("manual" if module is None else find_path(saver, module))
+        is_known = self.paths.wanted.get(path)
+        if not is_known:
+            path = self.paths.find(module, context.module_path_override)
         if path is None:
             return
-        full_name = self._find_full_name(context.prefix, path, name)
-        is_changed = self._note_version(full_name, value)
-        if is_changed or not may_be_unchanged:
-            self._save(context, saver, full_name, value, module)
-
-    def _find_full_name(self, prefix: Any, path: str, name: str) -> FullName:
-        prefix = "" if prefix is None else str(prefix)
-        key = prefix, path, name
-        found = self._full_names.get(key)
-        if found is None:
-            if len(self._full_names) >= _NAME_LIMIT:
-                self._full_names.clear()
-                self._versions.clear()
-            found = self._full_names[key] = FullName.of(prefix, path, name)
-        return found
-
-    def _note_version(self, full_name: str, value: Any) -> bool:
-        """Whether the value differs from the last one under this name. A line such as `x.add_(y)`
-        visits y too, since it is unknown what add_ does to it.
-        """
+        prefix = "" if context.prefix is None else str(context.prefix)
+        full_name = FullName.of(prefix, path, name, context)
+        # Whether the value differs from the last one under this name. A line such as `x.add_(y)`
+        # visits y too, since it is unknown what add_ does to it.
         try:
-            version = value._version
-            known = self._versions.get(full_name)
-            self._versions[full_name] = weakref.ref(value), version
+            version, key = value._version, str(full_name)
+            known = self._versions.get(key)
+            if known is None and len(self._versions) >= _NAME_LIMIT:
+                self._versions.clear()
+            self._versions[key] = weakref.ref(value), version
+            is_changed = known is None or known[0]() is not value or known[1] != version
         except (AttributeError, RuntimeError, TypeError):
-            return True  # an array, a container, or a tensor made in inference mode
-        return known is None or known[0]() is not value or known[1] != version
+            is_changed = True  # an array, a container, or a tensor made in inference mode
+        if may_be_unchanged and not is_changed:
+            return
+        if self._may_leave_out or not is_tensor(value):
+            if not self._is_wanted(saver, full_name, value):
+                return
+        try:
+            if is_known and type(context)._save is self._plain_save:
+                saver.save(full_name, value)
+            else:
+                context._save(name, value, module)
+        except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            self._warn(str(full_name), error)
 
-    def _save(
-        self,
-        context: DebugContext,
-        saver: TensorSaver,
-        full_name: FullName,
-        value: Any,
-        module: Any,
-    ) -> None:
-        """Saves the value, or only counts it: a file's number counts all values of its name."""
+    def _warn(self, full_name: str, error: Exception) -> None:
+        """Nobody has asked for this very tensor: the program goes on."""
+        if full_name not in self._warned:
+            self._warned.add(full_name)
+            logger.warning("%s was not saved: %s", full_name, error)
+
+    def _is_wanted(self, saver: TensorSaver, full_name: FullName, value: Any) -> bool:
+        """Whether it holds a tensor that is to be saved. One that is not is counted only: a file's
+        number counts all values of its name."""
         leaves = [value] if is_tensor(value) else [leaf for _, leaf in find_leaves(value)]
         if not leaves:
-            return
+            return False
         number = saver.call_counts.get(full_name, 0)
         is_wanted = self._calls is None or number in self._calls
         if is_wanted and self._condition is not None:
             is_wanted = any(self._condition(leaf) for leaf in leaves)
         if not is_wanted:
-            saver._count(full_name)
-            return
-        try:
-            context._save(full_name.name, value, module)
-        except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-            # Nobody has asked for this very tensor: the program goes on.
-            if full_name not in self._warned:
-                self._warned.add(full_name)
-                logger.warning("%s was not saved: %s", full_name, error)
+            saver._count(full_name, -1)
+        return is_wanted

@@ -30,17 +30,17 @@ class Paths:
         self._saver = weakref.ref(saver)
         self._globs = globs
         self._root_counts: dict[str, int] = {}  # class -> models that were seen
-        self._wanted: dict[str, bool] = {}
+        self.wanted: dict[str, bool] = {}
 
     def find(self, module: Any, override: str | None) -> str | None:
         """The path under which a tensor of the module's is saved; None where it is not wanted."""
         path = override or (_MANUAL if module is None else self._find(module))
         if path == _UNKNOWN:
             return None
-        is_wanted = self._wanted.get(path)
+        is_wanted = self.wanted.get(path)
         if is_wanted is None:
             is_wanted = not self._globs or any(fnmatchcase(path, glob) for glob in self._globs)
-            self._wanted[path] = is_wanted
+            self.wanted[path] = is_wanted
         return path if is_wanted else None
 
     def _find(self, module: Any) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _nearest
+from monitorch import _nearest, _recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 logger = logging.getLogger(__name__)
-_UNKNOWN = "unknown"
 _ROOT = "root"
 #: Attributes under which wrappers (torch.compile, DDP, DataParallel, FSDP) hold the module.
 _WRAPPERS = {
@@ -92,11 +92,7 @@ class BaseDebugger:
         Returns:
             str: the path, or ``"unknown"`` if the module was not registered.
         """
-        key = id(module)
-        reference = self._registered.get(key)
-        if reference is not None and reference() is not module:
-            return _UNKNOWN  # that module was freed, and this one has its address
-        return self.module_paths.get(key, _UNKNOWN)
+        return _recorder.find_module_path(None, self, module)
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy, as in another process, has other modules.
@@ -106,6 +102,12 @@ class BaseDebugger:
         key = id(module)
         self.module_paths[key] = path
         self._registered[key] = weakref.ref(module)
+
+
+#: find_path(saver, module): what its `get_module_path` gives; that of BaseDebugger is not called.
+find_path: Callable[[Any, Any], str] = partial(
+    _recorder.find_module_path, BaseDebugger.get_module_path
+)
 
 
 class Selection:

@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from monitorch import _recorder
 from monitorch._compile import compiled as _compiled
-from monitorch._recorder import spy_save
+from monitorch._recorder import is_tensor, spy_save
 from monitorch.spy import _threads
-from monitorch.spy._formats import Saving, make_format
+from monitorch.spy._formats import make_format
 from monitorch.spy._leaves import find_leaves
 from monitorch.spy._names import FullName
 from monitorch.spy._ownership import Ownership
-from monitorch.spy.base import BaseDebugger
+from monitorch.spy.base import BaseDebugger, find_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from monitorch.spy import _wishes
-    from monitorch.spy._names import Place
     from monitorch.spy._threads import Contexts
 
 __all__ = ["DebugContext", "TensorSaver", "get_debug_context", "spy_save"]
@@ -114,7 +113,8 @@ class TensorSaver(BaseDebugger):
         super().__init__(output_dir, enabled)
         #: name -> how many tensors were saved under it; 0 for a name that was never saved
         self.call_counts: Counter[str] = Counter()
-        self._folders: dict[str, str] = {}  # as given -> absolute, without links
+        self._folders: dict[str, str] = {}  # as given -> absolute, without links; ends with "/"
+        self._folder: tuple[Any, str] = None, ""  # output_dir, and the same of it
         self._warned: set[str] = set()
         self._options = (format, overwrite)
         self._selection = (names, modules, lines, calls, when)
@@ -168,18 +168,23 @@ class TensorSaver(BaseDebugger):
         """
         if not self.enabled:
             return
-        full_name = self._full_name(name)
-        leaves = find_leaves(tensor)
+        full_name = name if isinstance(name, FullName) else self._full_name(name)
+        leaves = [("", tensor)] if is_tensor(tensor) else find_leaves(tensor)
         if not leaves:
             self._warn_of_nothing(full_name, tensor)
             return
         advance: Callable[[int], int]
         if call_idx is None:
-            call, advance = self._count(full_name), partial(self._count, full_name)
+            key = str(full_name)
+            with self._lock:
+                call = self.call_counts.get(key, 0)
+                self.call_counts[key] = call + 1
+            advance = partial(self._count, full_name)
         else:
             call, advance = _check_call(call_idx), (1).__add__
-        folder = self._find_folder()
-        self._format.save(Saving(folder, full_name, leaves, call, advance, norm_only))
+        if self._folder[0] is not self.output_dir:
+            self._find_folder()
+        self._format.save(self._folder[1], full_name, leaves, call, advance, norm_only)
 
     def reset_counts(self) -> None:
         """Starts counting from 0 again. Later saves replace what this saver has saved."""
@@ -202,13 +207,11 @@ class TensorSaver(BaseDebugger):
         return f"<monitorch TensorSaver to {os.fspath(self.output_dir)!r}, {state}, {saved}>"
 
     def _full_name(self, name: object) -> FullName:
-        if isinstance(name, FullName):
-            return name
         context = get_debug_context()
         is_in = context is not None and context.saver is self
         return FullName.of("", "", str(name), context if is_in else None)
 
-    def _count(self, full_name: FullName, former: int = -1) -> int:
+    def _count(self, full_name: FullName, former: int) -> int:
         """The next number of the name that no other thread has got, behind the former."""
         key = str(full_name)
         with self._lock:
@@ -223,12 +226,12 @@ class TensorSaver(BaseDebugger):
             kind = type(value).__name__
             logger.warning("No tensor in '%s' (%s): nothing was saved", full_name, kind)
 
-    def _find_folder(self) -> str:
+    def _find_folder(self) -> None:
         given = os.fspath(self.output_dir)
         folder = self._folders.get(given)
         if folder is None:
-            folder = self._folders[given] = os.path.realpath(given)
-        return folder
+            folder = self._folders[given] = os.path.join(os.path.realpath(given), "")
+        self._folder = self.output_dir, folder
 
     def _begin(self) -> None:
         """A context is entered."""
@@ -331,7 +334,7 @@ class DebugContext:
             return
         path = None
         if self.module_path_override is None and module is not None:
-            path = saver.get_module_path(module)
+            path = find_path(saver, module)
             if path == "unknown":
                 logger.warning(
                     "Module path unknown for tensor '%s': %s is not registered, so nothing was "
@@ -340,15 +343,9 @@ class DebugContext:
                     type(module).__name__,
                 )
                 return
-        self._save_at(name, tensor, path, None)
-
-    def _save_at(
-        self, name: object, tensor: Any, module_path: str | None, place: Place | None
-    ) -> None:
-        """Saves as of the module of that path, None for none."""
-        path = self.module_path_override or module_path or "manual"
+        path = self.module_path_override or path or "manual"
         prefix = "" if self.prefix is None else str(self.prefix)
-        self.saver.save(FullName.of(prefix, path, str(name), self, place), tensor)
+        saver.save(FullName.of(prefix, path, str(name), self), tensor)
 
 
 def _without(contexts: Contexts | None, context: DebugContext) -> Contexts | None:
