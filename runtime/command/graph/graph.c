@@ -366,10 +366,9 @@ static void report_outline(const struct graph_options *options,
     }
     if (result->depth != FLOW_NONE && result->step.closed_count > 0) {
         snprintf(depth, sizeof depth,
-                 "%s%llu calls deeper than %lu are drawn as one box each",
-                 result->step.number > 0 ? "; " : "",
-                 (unsigned long long)result->step.closed_count,
-                 (unsigned long)result->depth);
+                 "%scalls deeper than %lu are one box each, %llu in all",
+                 result->step.number > 0 ? "; " : "", (unsigned long)result->depth,
+                 (unsigned long long)result->step.closed_count);
     }
     if (result->step.number > 0) {
         snprintf(line, sizeof line,

@@ -290,11 +290,16 @@ write_repro(struct why *why, const struct why_options *options, struct error *er
 
     buffer_release(&script);
     if (is_done && !options->is_quiet) {
-        snprintf(
-            line, sizeof line,
-            "remark: run it with python: %lu tensors, %lu of them substitutes of the "
-            "recorded figures",
-            (unsigned long)report.input_count, (unsigned long)report.substitute_count);
+        if (report.substitute_count == 0) {
+            snprintf(line, sizeof line,
+                     "run it with python; it begins with the recorded values");
+        } else {
+            snprintf(line, sizeof line,
+                     "run it with python; %lu of the tensors it begins with (%lu) have "
+                     "random values with the recorded figures",
+                     (unsigned long)report.substitute_count,
+                     (unsigned long)report.input_count);
+        }
         print_message(options->repro, line);
     }
     return is_done;
