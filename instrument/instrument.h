@@ -6,6 +6,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/base/slice.h"
 #include "runtime/site/site.h"
 
@@ -20,11 +21,6 @@
 /* What is inserted is never more than this: offsets are 32 bits wide, and what was written has
  * to be read again. */
 #define INSTRUMENT_INSERTED_LIMIT ((size_t)448 << 20)
-
-struct line_range {
-    size_t first; /* from 1 */
-    size_t last;  /* inclusive */
-};
 
 /* What is recorded; selections add up. Pragmas in the file are obeyed unless `spy_names`
  * alone is given. All slices are borrowed from the caller. */

@@ -264,7 +264,7 @@ bool choice_has_function(const struct choice *choice, struct slice name, bool is
         return true;
     }
     for (size_t i = 0; i < selection->function_count; i++) {
-        if (slice_match(name, selection->functions[i])) {
+        if (glob_match(name, selection->functions[i])) {
             return true;
         }
     }
@@ -313,7 +313,8 @@ bool choice_has_statement(const struct choice *choice,
 bool choice_has_spy(const struct choice *choice, struct slice name)
 {
     for (size_t i = 0; i < choice->selection->spy_count; i++) {
-        if (slice_match(name, choice->selection->spy_names[i])) {
+        if (name_select(name, SLICE(""), choice->selection->spy_names[i]) !=
+            NAME_OTHER) {
             return true;
         }
     }

@@ -73,66 +73,6 @@ void selection_write(const struct selection *selection, struct buffer *text)
 
 /* ---- reading ---- */
 
-static bool read_decimal(struct slice *text, size_t *number)
-{
-    size_t result = 0;
-    size_t i = 0;
-
-    for (; i < text->size && text->bytes[i] >= '0' && text->bytes[i] <= '9'; i++) {
-        size_t digit = (size_t)(text->bytes[i] - '0');
-
-        if (result > (SIZE_MAX - digit) / 10) {
-            return false;
-        }
-        result = result * 10 + digit;
-    }
-    *text = slice_part(*text, i, text->size);
-    *number = result;
-    return i > 0;
-}
-
-static bool parse_range(struct line_range *range, struct slice text)
-{
-    struct line_range result = {1, SIZE_MAX};
-    bool has_first = text.size > 0 && text.bytes[0] != '-';
-
-    if (text.size == 0) {
-        return false;
-    }
-    if (has_first && (!read_decimal(&text, &result.first) || result.first == 0)) {
-        return false;
-    }
-    if (text.size == 0) {
-        result.last = result.first;
-        *range = result;
-        return true;
-    }
-    if (text.bytes[0] != '-') {
-        return false;
-    }
-    text = slice_part(text, 1, text.size);
-    if (text.size > 0 && !read_decimal(&text, &result.last)) {
-        return false;
-    }
-    if (text.size > 0 || result.last < result.first ||
-        (!has_first && result.last == SIZE_MAX)) {
-        return false;
-    }
-    *range = result;
-    return true;
-}
-
-bool line_range_read(struct line_range *range, struct slice text, struct error *error)
-{
-    if (parse_range(range, text)) {
-        return true;
-    }
-    error_set(error, ERROR_USAGE,
-              "--lines %.*s: expected N, N-M, N- or -M, lines counted from 1",
-              (int)(text.size < 80 ? text.size : 80), text.bytes);
-    return false;
-}
-
 /* Appends an item to an array that lives in an arena: the array doubles at each power of 2. */
 static void *
 array_add(const void *items, size_t *count, size_t item_size, struct arena *arena)
@@ -173,16 +113,12 @@ bool globs_add(const struct slice **globs,
                struct arena *arena,
                struct error *error)
 {
-    size_t start = 0;
+    struct slice item;
 
-    while (start < list.size) {
-        size_t end = slice_find(list, SLICE(","), start);
-
-        if (end > start &&
-            !glob_add(globs, count, slice_part(list, start, end), arena, error)) {
+    while (list_next(&list, &item)) {
+        if (item.size > 0 && !glob_add(globs, count, item, arena, error)) {
             return false;
         }
-        start = end + 1;
     }
     return true;
 }
@@ -204,7 +140,9 @@ bool line_range_add(struct selection *selection,
     struct line_range range;
     struct line_range *moved;
 
-    if (!line_range_read(&range, text, error)) {
+    if (!line_range_read(&range, text)) {
+        error_set(error, ERROR_USAGE, "--lines %.*s: expected " LINE_RANGE_EXPECTED,
+                  (int)(text.size < 80 ? text.size : 80), text.bytes);
         return false;
     }
     moved = array_add(selection->lines, &selection->line_count, sizeof *moved, arena);

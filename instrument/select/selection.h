@@ -22,10 +22,7 @@ bool selection_read(struct selection *selection,
                     struct arena *arena,
                     struct error *error);
 
-/* Reads `A-B`, `A`, `A-` or `-B`, the argument of --lines; an open end is line SIZE_MAX. */
-bool line_range_read(struct line_range *range, struct slice text, struct error *error);
-
-/* Adds a --function, a --lines, or a comma separated list as that of --spy, whose empty parts
+/* Adds a --function, a --lines, or a list as that of --spy, whose empty items
  * are left out. The arrays live in the arena; the globs stay borrowed. */
 bool function_glob_add(struct selection *selection,
                        struct slice glob,

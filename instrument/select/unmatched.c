@@ -11,7 +11,7 @@ has_site(const struct site_table *table, struct slice glob, struct nearest *near
 
         /* What is returned has a name there that no code has assigned. */
         for (uint32_t k = 0; site->kind != SITE_RETURN && k < site->write_count; k++) {
-            if (slice_match(site->writes[k].name, glob)) {
+            if (name_select(site->writes[k].name, SLICE(""), glob) != NAME_OTHER) {
                 return true;
             }
             nearest_add(nearest, site->writes[k].name);
@@ -24,7 +24,7 @@ static bool
 has_function(const struct site_table *table, struct slice glob, struct nearest *nearest)
 {
     for (uint32_t i = 1; i < table->function_count; i++) { /* 0 is the module */
-        if (slice_match(table->functions[i].name, glob)) {
+        if (glob_match(table->functions[i].name, glob)) {
             return true;
         }
         nearest_add(nearest, table->functions[i].name);

@@ -85,18 +85,4 @@ static inline struct slice slice_put(char **at, struct slice text)
  * none. */
 size_t slice_find(struct slice text, struct slice part, size_t start);
 
-/* Whether the whole of `text` matches a glob: `*` any run (dots too), `?` one byte,
- * `[abc]`, `[a-z]`, `[!a]` one of a set; a `[` that is never closed means itself. A text that has
- * the brackets themselves matches too: `out[0]` is matched by `out[0]` and by `out[*]`. */
-bool slice_match(struct slice text, struct slice glob);
-
-/* Whether a glob matches a name, or the name with the path inside its value: `out` and `[0]`. A
- * name with its path is cut to 512 bytes. */
-bool slice_match_inside(struct slice name, struct slice path, struct slice glob);
-
-/* The same for globs of other items than these, but for `*`. An item matches one byte: it says
- * whether, and steps `*at` over itself where it does, and may otherwise too. */
-typedef bool (*slice_glob_item)(struct slice glob, size_t *at, char byte);
-bool slice_match_by(struct slice text, struct slice glob, slice_glob_item match_item);
-
 #endif

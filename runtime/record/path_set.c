@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 
 #define WORD_BITS 64
 
@@ -206,19 +207,12 @@ void path_set_release(struct path_set *set)
     memory_free(set->hashes);
 }
 
-/* A byte of a segment with stars, which stands for itself. */
-static bool match_item(struct slice glob, size_t *at, char byte)
-{
-    *at += item_size(glob, *at);
-    return glob.bytes[*at - 1] == byte;
-}
-
 static bool is_match(const struct path_segment *segment, struct slice text)
 {
     if (segment->is_end) {
         return false;
     }
-    return segment->has_star ? slice_match_by(text, segment->text, match_item)
+    return segment->has_star ? glob_match_segment(text, segment->text)
                              : slice_equal(segment->name, text);
 }
 

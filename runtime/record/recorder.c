@@ -3,6 +3,7 @@
 
 #include "runtime/array/sample.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/record/left_out.h"
 #include "runtime/record/state.h"
 
@@ -846,10 +847,13 @@ void recorder_pass_read(const struct visit *visit, uint32_t read)
     visit->call->names[name].object = NAME_PASSED;
 }
 
-bool recorder_keeps(const struct recorder *recorder, struct slice name)
+bool recorder_keeps(const struct recorder *recorder,
+                    struct slice name,
+                    struct slice path)
 {
     for (size_t i = 0; i < recorder->options.name_count; i++) {
-        if (slice_match(name, slice_of(recorder->options.names[i]))) {
+        if (name_select(name, path, slice_of(recorder->options.names[i])) !=
+            NAME_OTHER) {
             return true;
         }
     }

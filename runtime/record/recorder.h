@@ -276,8 +276,10 @@ void recorder_write_birth(struct recorder *recorder,
                           const struct gradient_source *sources,
                           size_t count);
 
-/* Whether this name's whole values are wanted. */
-bool recorder_keeps(const struct recorder *recorder, struct slice name);
+/* Whether the whole values under this name, at that path in its value, are wanted. */
+bool recorder_keeps(const struct recorder *recorder,
+                    struct slice name,
+                    struct slice path);
 
 /* Tells what the run is made with, or its newer value; one that is known already is not told
  * again. */

@@ -66,7 +66,7 @@ def test_filters(nested, words, wanted):
 def test_nothing_matches(nested):
     run = show(*TREE, "--name=nothing", nested)
     assert (run.stdout, run.returncode) == ("", 1)
-    assert run.stderr == f"{nested}: no event matches\n"
+    assert run.stderr.startswith(f"{nested}: no event matches\n{nested}: --name nothing matches nothing; ")
 
 
 def test_head_and_tail(nested):

@@ -4,6 +4,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/base/slice.h"
 #include "runtime/base/utf8.h"
 #include "tests/unit/check.h"
@@ -204,12 +205,15 @@ static void test_match(void)
         {"a[", "a[", true},
         {"ab", "a[!", false},
         {"f.<locals>.g", "f.*.g", true},
-        {"\xC3\xA4", "??", true},
+        {"\xC3\xA4", "?", true},
+        {"\xC3\xA4", "??", false},
+        {"\xC3\xA4", "[\xC3\xA0-\xC3\xBF]", true},
+        {"\xC3\xA4", "[!\xC3\xA0-\xC3\xBF]", false},
         {"\xC3", "[\xC0-\xC9]", true},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (!CHECK(slice_match(slice_of(cases[i].text), slice_of(cases[i].glob)) ==
+        if (!CHECK(glob_match(slice_of(cases[i].text), slice_of(cases[i].glob)) ==
                    cases[i].matches)) {
             printf("  %s %s\n", cases[i].text, cases[i].glob);
         }
@@ -223,14 +227,15 @@ static void test_match_inside(void)
     char longest[700];
 
     memset(longest, 'a', sizeof longest);
-    CHECK(slice_match_inside(name, path, SLICE("out")));
-    CHECK(slice_match_inside(name, path, SLICE("out[0]")));
-    CHECK(slice_match_inside(name, path, SLICE("*[0]")));
-    CHECK(!slice_match_inside(name, path, SLICE("out[1]")));
-    CHECK(!slice_match_inside(name, path, SLICE("[0]")));
-    CHECK(!slice_match_inside(name, SLICE(""), SLICE("out[0]")));
-    CHECK(slice_match_inside(name, (struct slice){longest, 700}, SLICE("outa*a")));
-    CHECK(!slice_match_inside((struct slice){longest, 700}, path, SLICE("*0]")));
+    CHECK(name_select(name, path, SLICE("out")) == NAME_ITSELF);
+    CHECK(name_select(name, path, SLICE("out[0]")) == NAME_ITSELF);
+    CHECK(name_select(name, path, SLICE("*[0]")) == NAME_ITSELF);
+    CHECK(name_select(name, path, SLICE("out[1]")) == NAME_OTHER);
+    CHECK(name_select(name, path, SLICE("[0]")) == NAME_OTHER);
+    CHECK(name_select(name, SLICE(""), SLICE("out[0]")) == NAME_OTHER);
+    CHECK(name_select(name, (struct slice){longest, 700}, SLICE("outa*a")) ==
+          NAME_ITSELF);
+    CHECK(name_select((struct slice){longest, 700}, path, SLICE("*0]")) == NAME_OTHER);
 }
 
 static void test_error(void)

@@ -7,8 +7,7 @@
 static void expect_range(const char *text, size_t first, size_t last)
 {
     struct line_range range = {0, 0};
-    struct error error = ERROR_INIT;
-    bool is_read = line_range_read(&range, slice_of(text), &error);
+    bool is_read = line_range_read(&range, slice_of(text));
 
     if (!CHECK(is_read == (first > 0)) ||
         !CHECK(range.first == first && range.last == last)) {

@@ -282,6 +282,23 @@ static bool print_verdict(const struct check *check,
     return print_report(&text);
 }
 
+/* The globs of the filter, or of the shapes, that match nothing. */
+static void print_unmatched(const struct check *check,
+                            const struct check_options *options,
+                            const char *path)
+{
+    if (check->matched_count == 0) {
+        print_nearest(path, &options->rules.filter);
+        return;
+    }
+    for (uint32_t i = 0; i < check->rules->shape_count; i++) {
+        if (check->shape_counts[i] == 0) {
+            print_unmatched_names((const char *[2]){path, NULL}, "--shape",
+                                  &check->rules->shapes[i].name, 1);
+        }
+    }
+}
+
 static enum exit_code judge(const struct check *check,
                             const struct check_options *options,
                             struct check_report *report,
@@ -300,9 +317,7 @@ static enum exit_code judge(const struct check *check,
             exit_code = EXIT_CODE_INPUT_FAILED;
         }
         print_lines(path, buffer_slice(&nothing));
-        if (check->matched_count == 0) {
-            print_nearest(path, &options->rules.filter);
-        }
+        print_unmatched(check, options, path);
     }
     buffer_release(&nothing);
     report_remarks(check, options, path);

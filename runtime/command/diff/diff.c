@@ -5,10 +5,12 @@
 #include "runtime/base/file/file.h"
 #include "runtime/base/file/output.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/command/diff/by_values.h"
 #include "runtime/command/diff/options.h"
 #include "runtime/command/diff/report.h"
 #include "runtime/command/diff/saved_report.h"
+#include "runtime/command/shared/no_match.h"
 #include "runtime/command/shared/output_files.h"
 #include "runtime/command/shared/progress.h"
 #include "runtime/command/shared/style_arguments.h"
@@ -122,6 +124,25 @@ static bool read_max_nodes(struct diff_command_options *options,
     return true;
 }
 
+static bool add_ignored(struct diff_command_options *options,
+                        struct slice list,
+                        struct error *error)
+{
+    struct slice glob;
+
+    while (list_next(&list, &glob)) {
+        struct slice *ignored = memory_resize(
+            options->ignored, options->ignored_count + 1, sizeof *ignored);
+
+        if (ignored == NULL) {
+            return error_set_memory(error);
+        }
+        options->ignored = ignored;
+        options->ignored[options->ignored_count++] = glob;
+    }
+    return true;
+}
+
 /* For struct argument_taker. */
 static bool
 option_apply(void *context, int id, const char *argument, struct error *error)
@@ -136,8 +157,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
         return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
                                     &options->tolerance.atol, error);
     case OPTION_IGNORE:
-        options->ignored[options->ignored_count++] = slice_of(argument);
-        return true;
+        return add_ignored(options, slice_of(argument), error);
     case OPTION_NOISE:
         options->noise = argument;
         return true;
@@ -264,8 +284,7 @@ static bool diff_options_read(struct diff_command_options *options,
         .picture = {.render = {.picture = PICTURE_OPTIONS_DEFAULT}},
     };
     options->renames = memory_allocate((size_t)word_count, sizeof *options->renames);
-    options->ignored = memory_allocate((size_t)word_count, sizeof *options->ignored);
-    if (options->renames == NULL || options->ignored == NULL) {
+    if (options->renames == NULL) {
         return error_set_memory(error);
     }
     options->tolerance.renames = options->renames;
@@ -806,6 +825,11 @@ static enum exit_code diff_one(const struct diff_command_options *options,
             diff_json_add_verdict(&report, &result, &text);
         } else {
             diff_report_add(&report, &result, &text);
+        }
+        if (options->ignored_count > 0 && result.clocks == 0 && !options->is_quiet) {
+            print_unmatched_names(
+                (const char *const[2]){pair->paths[0], pair->paths[1]}, "--ignore",
+                options->ignored, options->ignored_count);
         }
         exit_code = verdict_of(options, pair, &report, &result);
         if ((result.is_other_program || result.is_mostly_other) && !is_drawn &&

@@ -2,6 +2,7 @@
 #include "runtime/command/shared/no_match.h"
 
 #include "runtime/base/nearest_name.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/base/text_table.h"
 #include "runtime/command/subcommand.h"
 
@@ -62,8 +63,12 @@ static bool read_candidates(struct candidates *candidates, struct log_reader *re
     uint32_t ignored;
 
     while (log_reader_next(reader, &item)) {
-        if (item.kind == LOG_CALL &&
-            !text_table_add(&candidates->modules, item.call.path, &ignored)) {
+        bool is_value = item.kind == LOG_EVENT || item.kind == LOG_GRADIENT;
+
+        if ((item.kind == LOG_CALL &&
+             !text_table_add(&candidates->modules, item.call.path, &ignored)) ||
+            (is_value &&
+             !text_table_add(&candidates->names, item.event.name, &ignored))) {
             return false;
         }
     }
@@ -75,29 +80,60 @@ static bool read_candidates(struct candidates *candidates, struct log_reader *re
     return true;
 }
 
+/* Whether a glob selects a text: each list has its own matching. */
+typedef bool (*selects_text)(struct slice text, struct slice glob);
+
+static bool selects_name(struct slice text, struct slice glob)
+{
+    return name_select(text, SLICE(""), glob) != NAME_OTHER;
+}
+
+#define SHOWN_NAMES 3
+
+/* Where no name is near: some of those that there are. */
+static void add_some(struct buffer *line, const struct text_table *texts)
+{
+    uint32_t count = texts->count - 1; /* number 0 is the empty text */
+    uint32_t shown = count <= SHOWN_NAMES + 1 ? count : SHOWN_NAMES;
+
+    buffer_add(line, count == 0 ? SLICE("; there are none") : SLICE("; there are "));
+    for (uint32_t i = 0; i < shown; i++) {
+        buffer_add(line, i == 0                             ? SLICE("")
+                         : i + 1 == shown && shown == count ? SLICE(" and ")
+                                                            : SLICE(", "));
+        buffer_add(line, texts->texts[i + 1]);
+    }
+    if (shown < count) {
+        buffer_add(line, SLICE(" and "));
+        buffer_add_number(line, count - shown);
+        buffer_add(line, SLICE(" more"));
+    }
+}
+
 static void print_glob(const char *path,
                        const char *option,
                        struct slice glob,
-                       const struct text_table *texts)
+                       const struct text_table *texts,
+                       selects_text selects)
 {
     struct buffer line = BUFFER_INIT;
     struct nearest nearest;
 
     nearest_init(&nearest, glob);
     for (uint32_t i = 1; i < texts->count; i++) {
-        if (slice_match(texts->texts[i], glob)) {
+        if (selects(texts->texts[i], glob)) {
             return; /* it is another filter that nothing passed */
         }
         nearest_add(&nearest, texts->texts[i]);
-    }
-    if (nearest.count == 0) {
-        return;
     }
     buffer_add(&line, slice_of(option));
     buffer_add_byte(&line, ' ');
     buffer_add(&line, glob);
     buffer_add(&line, SLICE(" matches nothing"));
     nearest_write(&nearest, &line);
+    if (nearest.count == 0) {
+        add_some(&line, texts);
+    }
     buffer_add_byte(&line, '\0');
     if (!line.has_failed) {
         print_message(path, line.bytes);
@@ -108,10 +144,11 @@ static void print_glob(const char *path,
 static void print_list(const char *path,
                        const char *option,
                        const struct glob_list *globs,
-                       const struct text_table *texts)
+                       const struct text_table *texts,
+                       selects_text selects)
 {
     for (size_t i = 0; i < globs->count; i++) {
-        print_glob(path, option, globs->globs[i], texts);
+        print_glob(path, option, globs->globs[i], texts, selects);
     }
 }
 
@@ -129,11 +166,34 @@ void print_nearest(const char *path, const struct event_filter *filter)
     reader = log_reader_new(path, &error);
     if (candidates_init(&candidates) && reader != NULL &&
         read_candidates(&candidates, reader)) {
-        print_list(path, "--function", &filter->functions, &candidates.functions);
-        print_list(path, "--name", &filter->names, &candidates.names);
-        print_list(path, "--file", &filter->files, &candidates.files);
-        print_list(path, "--module", &filter->modules, &candidates.modules);
+        print_list(path, "--function", &filter->functions, &candidates.functions,
+                   glob_match);
+        print_list(path, "--name", &filter->names, &candidates.names, selects_name);
+        print_list(path, "--file", &filter->files, &candidates.files, file_select);
+        print_list(path, "--module", &filter->modules, &candidates.modules, glob_match);
     }
     candidates_release(&candidates);
     log_reader_free(reader);
+}
+
+void print_unmatched_names(const char *const *paths,
+                           const char *option,
+                           const struct slice *globs,
+                           size_t count)
+{
+    struct error error = ERROR_INIT;
+    struct candidates candidates;
+    bool is_read = candidates_init(&candidates);
+
+    for (int i = 0; is_read && i < 2 && paths[i] != NULL; i++) {
+        struct log_reader *reader = log_reader_new(paths[i], &error);
+
+        is_read = reader != NULL && read_candidates(&candidates, reader);
+        log_reader_free(reader);
+    }
+    for (size_t i = 0; is_read && i < count; i++) {
+        print_glob(paths[1] == NULL ? paths[0] : "", option, globs[i],
+                   &candidates.names, selects_name);
+    }
+    candidates_release(&candidates);
 }

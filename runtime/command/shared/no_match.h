@@ -5,8 +5,15 @@
 #include "runtime/view/walk/event_filter.h"
 
 /* Prints, for each glob of functions, names, files and modules that matches nothing in the trace, a
- * line with the names that are nearest to it. Reads the trace once more. Prints nothing where none is
- * near, and where the trace cannot be read: the caller has said so. */
+ * line with the names that are nearest to it, or some of those that there are. Reads the trace once more.
+ * Prints nothing where the trace cannot be read: the caller has said so. */
 void print_nearest(const char *path, const struct event_filter *filter);
+
+/* The same for the globs of names of another option, of one trace or of two: one that matches nothing
+ * in any of them. `paths` has two places, the second of which may be NULL. */
+void print_unmatched_names(const char *const *paths,
+                           const char *option,
+                           const struct slice *globs,
+                           size_t count);
 
 #endif

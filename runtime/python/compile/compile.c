@@ -107,7 +107,7 @@ static int line_number_read(PyObject *object, size_t *number)
 }
 
 /* `(first, last)`, or one line. */
-static int line_range_read(PyObject *object, struct line_range *range)
+static int range_read(PyObject *object, struct line_range *range)
 {
     if (PyLong_Check(object)) {
         if (line_number_read(object, &range->first) < 0) {
@@ -156,7 +156,7 @@ static int lines_read(struct request *request, PyObject *argument)
         status = -1;
     }
     for (Py_ssize_t i = 0; i < count && status == 0; i++) {
-        status = line_range_read(PyTuple_GetItem(tuple, i), &request->lines[i]);
+        status = range_read(PyTuple_GetItem(tuple, i), &request->lines[i]);
     }
     request->selection.lines = request->lines;
     request->selection.line_count = (size_t)count;

@@ -4,13 +4,13 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
-#include "runtime/base/nearest_name.h"
 #include "runtime/python/follow/follow.h"
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/monitor/gauge.h"
 #include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/record/session.h"
+#include "runtime/python/select/select.h"
 #include "runtime/python/spy/saver.h"
 #include "runtime/python/spy/spy.h"
 #include "runtime/python/tensor/device/device.h"
@@ -19,69 +19,6 @@
 #include "runtime/python/visit/values.h"
 #include "runtime/python/watch/observe.h"
 #include "runtime/python/watch/watch.h"
-
-/* ---- nearest_names(): the names that a mistyped one was meant to be ---- */
-
-static const char nearest_names_doc[] =
-    "nearest_names(word, names) -> tuple[str, ...]\n\n"
-    "Returns the names that are nearest to the word or "
-    "glob, at most three equally near ones.";
-
-/* Borrows the text of a str; false with an exception. */
-static bool read_text(PyObject *text, struct slice *slice)
-{
-    Py_ssize_t size;
-    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
-
-    if (bytes == NULL) {
-        return false;
-    }
-    *slice = (struct slice){bytes, (size_t)size};
-    return true;
-}
-
-static PyObject *list_names(const struct nearest *nearest)
-{
-    PyObject *found = PyTuple_New((Py_ssize_t)nearest->count);
-
-    for (size_t i = 0; found != NULL && i < nearest->count; i++) {
-        PyObject *name = PyUnicode_FromStringAndSize(
-            nearest->names[i].bytes, (Py_ssize_t)nearest->names[i].size);
-
-        if (name == NULL || PyTuple_SetItem(found, (Py_ssize_t)i, name) < 0) {
-            Py_CLEAR(found);
-        }
-    }
-    return found;
-}
-
-static PyObject *nearest_names(PyObject *module, PyObject *arguments)
-{
-    PyObject *word, *given, *names, *found;
-    struct nearest nearest;
-    struct slice text;
-
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "UO:nearest_names", &word, &given) ||
-        !read_text(word, &text)) {
-        return NULL;
-    }
-    names = PySequence_Tuple(given); /* keeps the texts that are borrowed below */
-    if (names == NULL) {
-        return NULL;
-    }
-    nearest_init(&nearest, text);
-    for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++) {
-        if (!read_text(PyTuple_GetItem(names, i), &text)) {
-            PyErr_Clear(); /* no str, or one with lone surrogates */
-            continue;
-        }
-        nearest_add(&nearest, text);
-    }
-    found = list_names(&nearest);
-    Py_DECREF(names);
-    return found;
-}
 
 /* ---- measure(): one value by itself, as a dict ---- */
 
@@ -647,7 +584,6 @@ static PyMethodDef methods[] = {
     {"make_watcher", WITH_KEYWORDS(watcher_make), make_watcher_doc},
     {"set_watchers", watchers_set, METH_O, set_watchers_doc},
     {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
-    {"nearest_names", nearest_names, METH_VARARGS, nearest_names_doc},
     {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
     {"is_tensor", is_tensor, METH_O, is_tensor_doc},
     {"save_pt", WITH_KEYWORDS(saver_save_pt), saver_save_pt_doc},
@@ -761,12 +697,19 @@ static void module_free(void *module)
 }
 
 static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},      {Py_mod_exec, follow_exec},
-    {Py_mod_exec, observe_exec},     {Py_mod_exec, saver_safetensors_exec},
-    {Py_mod_exec, saver_trace_exec}, {Py_mod_exec, tracing_exec},
-    {Py_mod_exec, gauge_exec},       {Py_mod_exec, probe_exec},
-    {Py_mod_exec, track_exec},       {Py_mod_exec, gradient_exec},
-    {Py_mod_exec, parameters_exec},  {0, NULL},
+    {Py_mod_exec, module_exec},
+    {Py_mod_exec, follow_exec},
+    {Py_mod_exec, observe_exec},
+    {Py_mod_exec, saver_safetensors_exec},
+    {Py_mod_exec, saver_trace_exec},
+    {Py_mod_exec, tracing_exec},
+    {Py_mod_exec, gauge_exec},
+    {Py_mod_exec, probe_exec},
+    {Py_mod_exec, track_exec},
+    {Py_mod_exec, gradient_exec},
+    {Py_mod_exec, parameters_exec},
+    {Py_mod_exec, select_exec},
+    {0, NULL},
 };
 
 static struct PyModuleDef module_definition = {

@@ -2,6 +2,7 @@
 #include "runtime/python/view/view.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/view/picture/chart/chart.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static bool is_wanted(const struct gathering *gathering, struct slice key)
     Py_ssize_t count = PyList_Size(gathering->globs);
 
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (slice_match(key, bytes_slice(PyList_GetItem(gathering->globs, i)))) {
+        if (glob_match(key, bytes_slice(PyList_GetItem(gathering->globs, i)))) {
             return true;
         }
     }

@@ -600,7 +600,7 @@ static void record_array(struct session *session,
     array.is_sampled = array.is_sampled || (is_wanted && array.fresh != NULL);
     if (options->name_count > 0 && write < visit->site->write_count && !is_fresh) {
         array.is_kept =
-            recorder_keeps(session->recorder, visit->site->writes[write].name);
+            recorder_keeps(session->recorder, visit->site->writes[write].name, path);
     }
     recorder_write(session->recorder, visit, write, path, &value);
     gradient_watch(session, visit, tensor);

@@ -2,6 +2,7 @@
 #include "runtime/python/watch/watch.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/base/slice.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/tracer/tracing.h"
@@ -175,7 +176,7 @@ PyObject *watcher_running_modules(PyObject *module, PyObject *unused)
 
 struct watcher_lines {
     struct slice file; /* a path, the end of one, or a glob; size 0: any file */
-    uint32_t first, last;
+    struct line_range range;
 };
 
 /* What is asked for; empty lists ask for everything. */
@@ -200,33 +201,23 @@ struct watcher_choice {
 static bool has_name(const struct watcher_wish *wish, struct slice name)
 {
     for (size_t i = 0; i < wish->name_count; i++) {
-        if (slice_match(name, wish->names[i])) {
+        if (name_select(name, SLICE(""), wish->names[i]) != NAME_OTHER) {
             return true;
         }
     }
     return wish->name_count == 0;
 }
 
-/* `model.py` and `nets/model.py` match any file whose path ends so. */
 static bool is_file(struct slice path, struct slice wanted)
 {
-    if (wanted.size == 0 || slice_match(path, wanted)) {
-        return true;
-    }
-    for (size_t start = 0; start < path.size; start++) {
-        if (path.bytes[start] == '/' &&
-            slice_match(slice_part(path, start + 1, path.size), wanted)) {
-            return true;
-        }
-    }
-    return false;
+    return wanted.size == 0 || file_select(path, wanted);
 }
 
 static bool
 has_line(const struct watcher_wish *wish, const bool *is_here, uint32_t line)
 {
     for (size_t i = 0; i < wish->line_count; i++) {
-        if (is_here[i] && line >= wish->lines[i].first && line <= wish->lines[i].last) {
+        if (is_here[i] && line_range_has(wish->lines[i].range, line)) {
             return true;
         }
     }
@@ -652,8 +643,7 @@ static bool read_lines(struct watcher *watcher, PyObject *items)
             !read_text(watcher, file, &lines[i].file)) {
             return false;
         }
-        lines[i].first = first;
-        lines[i].last = last;
+        lines[i].range = (struct line_range){first, last};
     }
     watcher->wish.lines = lines;
     watcher->wish.line_count = (size_t)count;

@@ -2,6 +2,7 @@
 #include "runtime/view/check/check.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/site/statement_text.h"
 #include "runtime/view/list/tree_log.h"
 #include "runtime/view/why/reason/expression.h"
@@ -357,7 +358,8 @@ static bool check_shapes(struct check *check,
     const struct check_rules *rules = check->rules;
 
     for (uint32_t i = 0; i < rules->shape_count; i++) {
-        if (!slice_match_inside(event->name, event->path, rules->shapes[i].name)) {
+        if (name_select(event->name, event->path, rules->shapes[i].name) !=
+            NAME_ITSELF) {
             continue;
         }
         check->shape_counts[i]++;

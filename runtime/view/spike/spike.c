@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/number_map.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/base/text_table.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
@@ -329,7 +330,7 @@ static void find_target(struct spikes *spikes, struct slice name, uint64_t step)
         if (is_value(&item) && item.event.training_step == step &&
             item.event.change != CHANGE_SAME &&
             (item.event.flags & (LOG_EVENT_READ | LOG_EVENT_PARAMETER)) == 0 &&
-            slice_match_inside(item.event.name, item.event.path, name)) {
+            name_select(item.event.name, item.event.path, name) == NAME_ITSELF) {
             spikes->is_found = true;
             spikes->site = item.event.site_number;
             spikes->event = item.event.number;
@@ -348,9 +349,10 @@ read_turns(struct spikes *spikes, struct slice name, struct error *error)
         bool is_gradient = item.kind == LOG_GRADIENT;
         double figure =
             is_gradient || item.kind == LOG_EVENT ? find_figure(&item.event) : -1;
-        bool is_target = item.kind == LOG_EVENT && figure >= 0 &&
-                         item.event.site_number == spikes->site &&
-                         slice_match_inside(item.event.name, item.event.path, name);
+        bool is_target =
+            item.kind == LOG_EVENT && figure >= 0 &&
+            item.event.site_number == spikes->site &&
+            name_select(item.event.name, item.event.path, name) == NAME_ITSELF;
 
         if (figure >= 0 && !add_figure(spikes, &item.event, figure)) {
             fail(error);

@@ -1,6 +1,8 @@
 /* What is wanted of a tracked call. */
 #include "runtime/view/tracklog/wish.h"
 
+#include "runtime/base/selection/selection.h"
+
 static bool read(struct slice word, struct slice option, struct slice *value)
 {
     if (!slice_starts(word, option)) {
@@ -104,25 +106,17 @@ void track_wish_write(const struct track_wish *wish, struct buffer *text)
 
 /* ---- names ---- */
 
-static bool glob_means(struct slice glob, struct slice name, struct slice path)
-{
-    size_t dot = slice_find(name, SLICE("."), 0);
-
-    return slice_match(slice_part(name, 0, dot), glob) ||
-           slice_match_inside(name, path, glob);
-}
-
 bool track_wish_names(const struct track_wish *wish,
                       struct slice name,
                       struct slice path)
 {
-    for (size_t start = 0; start < wish->names.size;) {
-        size_t end = slice_find(wish->names, SLICE(","), start);
+    struct slice rest = wish->names;
+    struct slice glob;
 
-        if (glob_means(slice_part(wish->names, start, end), name, path)) {
+    while (list_next(&rest, &glob)) {
+        if (name_select(name, path, glob) != NAME_OTHER) {
             return true;
         }
-        start = end + 1;
     }
     return wish->names.size == 0 && !wish->is_calls;
 }

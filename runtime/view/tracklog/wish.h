@@ -42,8 +42,7 @@ struct track_wish {
 struct track_wish track_wish_read(struct slice text);
 void track_wish_write(const struct track_wish *wish, struct buffer *text);
 
-/* Whether a variable of that name, at that place in it, is wanted. A glob may mean the name, the
- * name with its place, or the root of a dotted one: `self` means `self.state` too. */
+/* Whether a variable of that name, at that place in it, is wanted. */
 bool track_wish_names(const struct track_wish *wish,
                       struct slice name,
                       struct slice path);

@@ -80,57 +80,15 @@ static int shown_size(struct slice text)
     return (int)(text.size < 80 ? text.size : 80);
 }
 
-/* Digits at the start of `text`, which they are taken off. */
-static bool read_number(struct slice *text, uint64_t *number)
-{
-    size_t i = 0;
-
-    *number = 0;
-    for (; i < text->size && text->bytes[i] >= '0' && text->bytes[i] <= '9'; i++) {
-        uint64_t digit = (uint64_t)(text->bytes[i] - '0');
-
-        if (*number > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        *number = *number * 10 + digit;
-    }
-    *text = slice_part(*text, i, text->size);
-    return i > 0;
-}
-
-static bool read_span(struct line_span *span, struct slice text)
-{
-    bool has_first = text.size > 0 && text.bytes[0] != '-';
-
-    *span = (struct line_span){1, UINT64_MAX};
-    if (has_first && (!read_number(&text, &span->first) || span->first == 0)) {
-        return false;
-    }
-    if (text.size == 0) {
-        span->last = span->first;
-        return has_first;
-    }
-    if (text.bytes[0] != '-') {
-        return false;
-    }
-    text = slice_part(text, 1, text.size);
-    if (text.size == 0) {
-        return has_first;
-    }
-    return read_number(&text, &span->last) && text.size == 0 &&
-           span->last >= span->first;
-}
-
 bool event_filter_add_line(struct event_filter *filter,
                            struct slice text,
                            struct error *error)
 {
-    struct line_span span;
-    struct line_span *lines;
+    struct line_range range;
+    struct line_range *lines;
 
-    if (!read_span(&span, text)) {
-        error_set(error, ERROR_USAGE,
-                  "--line %.*s: expected N, N-M, N- or -M, lines counted from 1",
+    if (!line_range_read(&range, text)) {
+        error_set(error, ERROR_USAGE, "--line %.*s: expected " LINE_RANGE_EXPECTED,
                   shown_size(text), text.bytes);
         return false;
     }
@@ -139,7 +97,7 @@ bool event_filter_add_line(struct event_filter *filter,
         return error_set_memory(error);
     }
     filter->lines = lines;
-    filter->lines[filter->line_count++] = span;
+    filter->lines[filter->line_count++] = range;
     return true;
 }
 
@@ -182,8 +140,8 @@ bool event_filter_set_call(struct event_filter *filter,
                            struct error *error)
 {
     struct slice rest = text;
-    uint64_t number = 0;
-    bool is_number = read_number(&rest, &number);
+    size_t number = 0;
+    bool is_number = digits_read(&rest, &number);
     bool is_whole = slice_equal(rest, SLICE("+"));
 
     if (!is_number || (rest.size > 0 && !is_whole) || number == 0 ||
@@ -200,6 +158,25 @@ bool event_filter_set_call(struct event_filter *filter,
     return true;
 }
 
+/* A list, but for files, whose names may hold commas. */
+static bool add_globs(struct event_filter *filter,
+                      struct glob_list *list,
+                      struct slice text,
+                      struct error *error)
+{
+    struct slice glob;
+
+    if (list == &filter->files) {
+        return event_filter_add_glob(filter, list, text, error);
+    }
+    while (list_next(&text, &glob)) {
+        if (glob.size > 0 && !event_filter_add_glob(filter, list, glob, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool event_filter_process(struct event_filter *filter,
                           const char *option,
                           const char *argument,
@@ -213,7 +190,7 @@ bool event_filter_process(struct event_filter *filter,
     is_used = is_used == NULL ? &ignored : is_used;
     *is_used = true;
     if (globs != NULL) {
-        return event_filter_add_glob(filter, globs, text, error);
+        return add_globs(filter, globs, text, error);
     }
     if (strcmp(option, "line") == 0 || strcmp(option, "lines") == 0) {
         return event_filter_add_line(filter, text, error);
@@ -239,7 +216,17 @@ bool event_filter_process(struct event_filter *filter,
 static bool glob_list_match(const struct glob_list *list, struct slice text)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (slice_match(text, list->globs[i])) {
+        if (glob_match(text, list->globs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool file_match(const struct event_filter *filter, struct slice path)
+{
+    for (size_t i = 0; i < filter->files.count; i++) {
+        if (file_select(path, filter->files.globs[i])) {
             return true;
         }
     }
@@ -277,8 +264,7 @@ void event_filter_judge(const struct event_filter *filter,
     call->is_wanted =
         (filter->functions.count == 0 ||
          glob_list_match(&filter->functions, function)) &&
-        (filter->files.count == 0 || glob_list_match(&filter->files, path) ||
-         glob_list_match(&filter->files, slice_last_part(path, '/'))) &&
+        (filter->files.count == 0 || file_match(filter, path)) &&
         (filter->modules.count == 0 || glob_list_match(&filter->modules, call->path)) &&
         (filter->threads.count == 0 || thread_match(filter, call, reader)) &&
         (filter->call == 0 ||
@@ -289,7 +275,8 @@ static bool name_match(const struct event_filter *filter,
                        const struct log_event_view *event)
 {
     for (size_t i = 0; i < filter->names.count; i++) {
-        if (slice_match_inside(event->name, event->path, filter->names.globs[i])) {
+        if (name_select(event->name, event->path, filter->names.globs[i]) !=
+            NAME_OTHER) {
             return true;
         }
     }
@@ -299,7 +286,7 @@ static bool name_match(const struct event_filter *filter,
 static bool line_match(const struct event_filter *filter, uint32_t line)
 {
     for (size_t i = 0; i < filter->line_count; i++) {
-        if (line >= filter->lines[i].first && line <= filter->lines[i].last) {
+        if (line_range_has(filter->lines[i], line)) {
             return true;
         }
     }

@@ -5,6 +5,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/base/slice.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/walk/open_calls.h"
@@ -18,20 +19,15 @@ struct glob_list {
     size_t count;
 };
 
-struct line_span {
-    uint64_t first;
-    uint64_t last;
-};
-
 struct event_filter {
     struct arena arena;
     struct glob_list functions; /* qualified names */
     struct glob_list
         names; /* written names, with or without the path inside the value */
-    struct glob_list files;   /* paths or their last parts */
+    struct glob_list files;   /* as file_select() matches them */
     struct glob_list modules; /* paths of nn.Modules */
     struct glob_list threads; /* numbers or names */
-    struct line_span *lines;  /* in the arena */
+    struct line_range *lines; /* in the arena */
     size_t line_count;
     unsigned kinds;     /* 1 << enum site_kind, combined; 0: all */
     uint32_t call;      /* 0: all */

@@ -4,6 +4,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/nearest_name.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/view/words/paint.h"
 
 #include <math.h>
@@ -78,17 +79,11 @@ static struct wanted read_wanted(struct slice text)
     return wanted;
 }
 
-/* `b` for `out['b']` too: the name alone, where no path was asked for. */
-static bool name_fits(struct slice name, struct slice glob)
-{
-    size_t end = slice_find(name, SLICE("["), 0);
-
-    return slice_match(name, glob) ||
-           (end < name.size && slice_match(slice_part(name, 0, end), glob));
-}
-
 /* Whether the site of the trace stands on the line, in the file. */
-static bool site_fits(const struct why *why, const struct wanted *wanted, uint32_t site)
+static bool site_fits(const struct why *why,
+                      const struct wanted *wanted,
+                      bool is_loose,
+                      uint32_t site)
 {
     const struct site_table *table = NULL;
 
@@ -104,27 +99,15 @@ static bool site_fits(const struct why *why, const struct wanted *wanted, uint32
     }
     return table != NULL &&
            (wanted->line == 0 || table->sites[site].line == wanted->line) &&
-           (wanted->file.size == 0 || slice_match(table->path, wanted->file) ||
-            slice_match(slice_last_part(table->path, '/'),
-                        slice_last_part(wanted->file, '/')));
+           (wanted->file.size == 0 || file_select(table->path, wanted->file) ||
+            (is_loose && file_select(table->path, slice_last_part(wanted->file, '/'))));
 }
 
-/* Whether a node of that name and path fits. */
-static bool texts_fit(struct why *why, struct slice glob, const struct graph_node *node)
-{
-    struct buffer name = BUFFER_INIT;
-    bool is_fit;
-
-    buffer_add(&name, graph_text(&why->graph, node->name));
-    buffer_add(&name, graph_text(&why->graph, node->path));
-    is_fit = name_fits(buffer_slice(&name), glob);
-    why->arena.has_failed |= name.has_failed;
-    buffer_release(&name);
-    return is_fit;
-}
-
-/* The nodes that were asked for, by what all nodes of one site, or of one name, have in common. */
+/* The nodes that were asked for, by what all nodes of one site, or of one name, have in common. A name
+ * alone is asked for `out['b']` as well. Loose, where nothing fits otherwise: a value of an attribute too
+ * (`box.item` by `box`), and a file that lies elsewhere than was said. */
 struct fitting {
+    bool is_loose;
     struct number_map sites; /* owned: site -> whether it fits */
     struct number_map names; /* owned: name and path -> the same */
 };
@@ -138,7 +121,7 @@ static bool fits_place(struct why *why,
     uint32_t known = number_map_get(&fitting->sites, node->site);
 
     if (known == NUMBER_MAP_NONE) {
-        known = site_fits(why, wanted, node->site);
+        known = site_fits(why, wanted, fitting->is_loose, node->site);
         why->arena.has_failed |= !number_map_put(&fitting->sites, node->site, known);
     }
     if (known == 0 || wanted->name.size == 0) {
@@ -146,7 +129,9 @@ static bool fits_place(struct why *why,
     }
     known = number_map_get(&fitting->names, name);
     if (known == NUMBER_MAP_NONE) {
-        known = texts_fit(why, wanted->name, node);
+        known = name_select(graph_text(&why->graph, node->name),
+                            graph_text(&why->graph, node->path), wanted->name) >=
+                (fitting->is_loose ? NAME_OF_ATTRIBUTE : NAME_OF_ITEM);
         why->arena.has_failed |= !number_map_put(&fitting->names, name, known);
     }
     return known != 0;
@@ -223,8 +208,7 @@ static bool has_file(const struct why *why, struct slice glob)
     for (uint32_t i = 0; i < log_reader_module_count(why->reader); i++) {
         struct slice path = log_reader_module(why->reader, i)->table.path;
 
-        if (slice_match(path, glob) ||
-            slice_match(slice_last_part(path, '/'), slice_last_part(glob, '/'))) {
+        if (file_select(path, slice_last_part(glob, '/'))) {
             return true;
         }
     }
@@ -284,9 +268,9 @@ refuse_words(const struct why *why, const struct wanted *wanted, struct error *e
 }
 
 /* Of the values that were asked for, the first that holds NaN or an infinity, else the last. */
-static void choose_fitting(struct why *why, const struct wanted *wanted)
+static void choose_fitting(struct why *why, const struct wanted *wanted, bool is_loose)
 {
-    struct fitting fitting = {.sites = {.count = 0}};
+    struct fitting fitting = {.is_loose = is_loose};
     uint32_t last = FLOW_NONE;
 
     why->target = FLOW_NONE;
@@ -313,7 +297,10 @@ static bool choose_asked(struct why *why, struct error *error)
 {
     struct wanted wanted = read_wanted(why->ask.event);
 
-    choose_fitting(why, &wanted);
+    choose_fitting(why, &wanted, false);
+    if (why->target == FLOW_NONE && !wanted.is_number) {
+        choose_fitting(why, &wanted, true);
+    }
     if (why->arena.has_failed) {
         return why_out_of_memory(error);
     }

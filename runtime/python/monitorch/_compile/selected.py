@@ -145,11 +145,8 @@ class Glob:
     """
 
     def __init__(self, text: str) -> None:
-        import fnmatch
-
         self.text = text
         self.is_used = False
-        self._match = fnmatch.fnmatchcase
         self._pattern = text
         self._is_path = "/" in text or text in (".", "..")
         if self._is_path:
@@ -157,36 +154,25 @@ class Glob:
             self._pattern = _make_absolute(pattern)
 
     def matches(self, name: str, path: str) -> bool:
-        if self._is_path:
-            found = self._matches_any(path, "/")
-        elif self._pattern.endswith(".py"):
-            found = self._match(os.path.basename(path), self._pattern)
+        from monitorch import _recorder
+
+        if self._is_path or self._pattern.endswith(".py"):
+            found = _recorder.match_file(path, self._pattern)
         else:
-            found = self._matches_any(name, ".")
+            found = _recorder.match_name(name, self._pattern)
             if name == "__main__":
                 stem = os.path.splitext(os.path.basename(path))[0]
-                found = found or self._match(stem, self._pattern)
+                found = found or _recorder.match_glob(stem, self._pattern)
         self.is_used = self.is_used or found
         return found
 
-    def _matches_any(self, text: str, separator: str) -> bool:
-        """The text, or what it is in."""
-        while text:
-            if self._match(text, self._pattern):
-                return True
-            text = text.rpartition(separator)[0]
-        return False
-
 
 def read_lines(text: str) -> "tuple[str, int, int]":
-    """`FILE:N-M`, also `N`, `N-` and `-M`, as (file, first, last). ValueError where it is none."""
-    file, colon, lines = text.rpartition(":")
-    first, hyphen, last = lines.partition("-")
-    numbers = [number for number in (first, last) if number]
-    if not numbers or not all(n.isascii() and n.isdigit() for n in numbers):
-        raise ValueError(f"{text}: expected FILE:N-M, lines counted from 1")
-    start = int(first) if first else 1
-    end = start if not hyphen else int(last) if last else _EVER
-    if start < 1 or end < start:
-        raise ValueError(f"{text}: lines count from 1, the last is not before the first")
-    return file if colon else "", start, min(end, _EVER)
+    """Reads `FILE:N-M`, also `N`, `N-` and `-M`, as (file, first, last). ValueError otherwise."""
+    from monitorch import _recorder
+
+    try:
+        file, first, last = _recorder.read_lines(text)
+    except ValueError as error:
+        raise ValueError(f"{text}: {error}") from None
+    return file, min(first, _EVER), min(last, _EVER)

@@ -2,9 +2,8 @@
 
 import os
 import sys
-from fnmatch import fnmatchcase
 
-from monitorch import _instrument, _nearest, _registry
+from monitorch import _instrument, _nearest, _recorder, _registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,12 +38,12 @@ def _suggest_module(text: str, script: str) -> str:
 def _explain_functions(selected: "Selected") -> "Iterator[str]":
     globs = selected.settings["functions"]
     recorded = {site["function"] for site in _list_sites()} if globs else set()
-    unused = [glob for glob in globs if not any(fnmatchcase(name, glob) for name in recorded)]
+    unused = [glob for glob in globs if not any(_recorder.match_glob(name, glob) for name in recorded)]
     if not unused:
         return
     there = dict.fromkeys(_list_functions(selected))
     for glob in unused:
-        if not any(fnmatchcase(name, glob) for name in there):
+        if not any(_recorder.match_glob(name, glob) for name in there):
             near = _nearest.suggest(glob, there)
             yield f"--function {glob} selects nothing in the files that ran{near}"
 

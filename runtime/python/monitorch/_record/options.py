@@ -67,9 +67,15 @@ def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
     if value is None:
         return ()
     if isinstance(value, str):
-        value = ["*" if value == "all" else value]
+        value = ["*"] if value == "all" else _split(value)
     names = check_names("values must be None, 'all', or names such as ['q', 'attn*']", value)
     return tuple(name.encode("utf-8", "replace") for name in names)
+
+
+def _split(text: str) -> "list[str]":
+    from monitorch import _recorder
+
+    return _recorder.split_list(text)
 
 
 def check_globs(name: str, value: object) -> "tuple[str, ...]":

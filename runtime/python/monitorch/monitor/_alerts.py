@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 import operator
 import re
 from typing import TYPE_CHECKING, Any, Literal
+
+from monitorch import _recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -72,7 +73,6 @@ class Rule:
         self.glob = glob
         #: Whether any key so far was one that the condition is about.
         self.has_match = False
-        self._match = re.compile(fnmatch.translate(glob)).match
         self._known: dict[str, bool] = {}  # keys: whether they are meant
 
     def is_about(self, keys: Iterable[str]) -> bool:
@@ -82,7 +82,7 @@ class Rule:
     def _is_meant(self, key: str) -> bool:
         is_meant = self._known.get(key)
         if is_meant is None:
-            is_meant = self._known[key] = self._match(key) is not None
+            is_meant = self._known[key] = _recorder.match_glob(key, self.glob)
             self.has_match = self.has_match or is_meant
         return is_meant
 

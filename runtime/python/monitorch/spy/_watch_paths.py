@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
@@ -39,7 +38,9 @@ class Paths:
             return None
         is_wanted = self.wanted.get(path)
         if is_wanted is None:
-            is_wanted = not self._globs or any(fnmatchcase(path, glob) for glob in self._globs)
+            is_wanted = not self._globs or any(
+                _recorder.match_glob(path, glob) for glob in self._globs
+            )
             self.wanted[path] = is_wanted
         return path if is_wanted else None
 

@@ -25,7 +25,7 @@ def read_texts(what: str, texts: Texts | None) -> tuple[str, ...]:
     if texts is None:
         return ()
     if isinstance(texts, str):
-        texts = texts.split(",")
+        texts = _recorder.split_list(texts)
     expected = f"{what} must be globs such as 'q,attn*' or ['q', 'attn*']"
     found = tuple(text.strip() for text in _options.check_names(expected, texts))
     if not found or not all(found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import threading
 import warnings
@@ -10,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from monitorch import _recorder
 from monitorch.spy import _values
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class SavedTensors(Mapping[Any, Any]):
         found = [
             entry
             for entry in self._entries
-            if all(fnmatch.fnmatchcase(str(entry.key[i]), pattern) for i, pattern in wanted)
+            if all(_recorder.match_glob(str(entry.key[i]), pattern) for i, pattern in wanted)
         ]
         return self._part(found, self._level)
 

@@ -6,10 +6,10 @@ import functools
 import sys
 import types
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from threading import RLock
 from typing import Any
 
+from monitorch import _recorder
 from monitorch._imports import Watch
 
 _lock = RLock()
@@ -52,7 +52,7 @@ class Installation:
                 self._replace(holder, name, value, f"{module}:{path}{name}")
 
     def _is_wanted(self, path: str) -> bool:
-        return any(fnmatchcase(path, glob) for glob in self._globs)
+        return any(_recorder.match_glob(path, glob) for glob in self._globs)
 
     def _replace(self, holder: Any, name: str, value: Any, full_name: str) -> None:
         from monitorch.tracker._lines import logger

@@ -5,10 +5,9 @@ from __future__ import annotations
 import types
 import warnings
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any
 
-from monitorch import _instrument, _nearest, _registry
+from monitorch import _instrument, _nearest, _recorder, _registry
 
 
 def warn_of_unmatched(function: Any, names: tuple[str, ...]) -> None:
@@ -37,9 +36,9 @@ def warn_of_unmatched(function: Any, names: tuple[str, ...]) -> None:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a pattern selects a name; `d` also selects `d['k']`, an item of it."""
+    """Whether a pattern selects a name, or may select an item of it: `d['k']` one of `d`."""
     holder = pattern.partition("[")[0]
-    return name in (pattern, holder) or fnmatchcase(name, pattern) or fnmatchcase(name, holder)
+    return _recorder.match_name(name, pattern) or _recorder.match_name(name, holder)
 
 
 def _list_lines(code: types.CodeType) -> Iterator[int]:

@@ -6,6 +6,8 @@
 #include "runtime/view/diff/work.h"
 #include "runtime/view/words/paint.h"
 
+#include "runtime/base/selection/selection.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -235,7 +237,8 @@ static bool diff_is_ignored(const struct diff_work *work,
                             const struct log_event_view *event)
 {
     for (size_t i = 0; i < work->options->ignored_count; i++) {
-        if (slice_match_inside(event->name, event->path, work->options->ignored[i])) {
+        if (name_select(event->name, event->path, work->options->ignored[i]) !=
+            NAME_OTHER) {
             return true;
         }
     }

@@ -5,6 +5,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/selection/selection.h"
 #include "runtime/saved/folder.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/diff/align/align.h"
@@ -574,8 +575,8 @@ static bool is_ignored(struct work *work, const struct saved_key *key)
     work->text.size = 0;
     saved_key_add_full_name(key, &work->text);
     for (size_t i = 0; i < options->ignored_count; i++) {
-        if (slice_match(key->name, options->ignored[i]) ||
-            slice_match(buffer_slice(&work->text), options->ignored[i])) {
+        if (name_select(key->name, SLICE(""), options->ignored[i]) != NAME_OTHER ||
+            glob_match(buffer_slice(&work->text), options->ignored[i])) {
             return true;
         }
     }

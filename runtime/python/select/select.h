@@ -1,0 +1,10 @@
+/* The selection language for Python: functions of the module `monitorch._recorder`. */
+#ifndef MONITORCH_PYTHON_SELECT_H
+#define MONITORCH_PYTHON_SELECT_H
+
+#include <Python.h>
+
+/* Adds the functions to the module; -1 with an exception. */
+int select_exec(PyObject *module);
+
+#endif
