@@ -105,10 +105,17 @@ def labels(data):
     return sorted(a["label"] for _, a in dot.read(data.decode()).nodes.values())
 
 
-def test_pictures_leave_out_leaves(paths, tmp_path):
+def test_pictures_without_leaves(paths, tmp_path):
     wanted = ["attn", "embed", "encoder", "head\\n[2, 8] -> [2, 4]", "layers x 2", "root"]
-    assert labels(draw(tmp_path, paths, suffix="dot")) == wanted
-    assert len(svg.read(draw(tmp_path, paths)).find("node")) == len(wanted)
+    assert labels(draw(tmp_path, paths, "--prune-leaves", suffix="dot")) == wanted
+    assert len(svg.read(draw(tmp_path, paths, "--prune-leaves")).find("node")) == len(wanted)
+
+
+def test_pictures_have_leaves_by_default(paths, tmp_path):
+    assert labels(draw(tmp_path, paths, suffix="dot")) == labels(
+        draw(tmp_path, paths, "--no-prune-leaves", suffix="dot")
+    )
+    assert {"q", "mlp"} <= {text.value for text in svg.read(draw(tmp_path, paths)).all_texts()}
 
 
 def test_formats(paths, tmp_path):
@@ -134,7 +141,7 @@ def test_json(paths, tmp_path):
 
 def test_squash_name(tmp_path):
     (tmp_path / "t.txt").write_text("a.norm.x\nb.norm.x\nb.out.x\n")
-    squashed = draw(tmp_path, tmp_path / "t.txt", "--squash-name", suffix="dot")
+    squashed = draw(tmp_path, tmp_path / "t.txt", "--squash-name", "--prune-leaves", suffix="dot")
     assert labels(squashed) == ["a", "b", "norm", "out", "root"]
     assert len(dot.read(squashed.decode()).edges) == 5
 
@@ -162,7 +169,7 @@ def test_theme_and_title(paths, tmp_path):
 
 
 def test_verbose(paths, tmp_path):
-    run = calls(paths, "-o", tmp_path / "out.svg", "--verbose")
+    run = calls(paths, "-o", tmp_path / "out.svg", "--verbose", "--prune-leaves")
     assert run.returncode == 0
     assert "10 calls of 8 modules" in told(run) and "6 nodes" in told(run)
 

@@ -667,6 +667,22 @@ def test_a_mask_in_a_picture_is_no_accident(tmp_path):
     assert "<title>size" not in text
 
 
+def test_a_picture_is_at_most_a_screen_and_a_half(tmp_path):
+    """Of 1,280 x 800 pixels, though each box is as wide as it can be, and the chain is long."""
+    name = "a_name_that_is_as_wide_as_a_box_can_be_{}"
+    lines = ["import numpy as np", f"{name.format(0)} = np.zeros((7, 7, 7))"]
+    lines.append(f"{name.format(1)} = {name.format(0)} / {name.format(0)}")
+    for i in range(1, 20):
+        lines.append(f"{name.format(i + 1)} = {name.format(i)} * 2 + np.abs({name.format(0)} + {i})")
+    trace = record(tmp_path, "\n".join(lines))
+    picture = tmp_path / "why.svg"
+    assert why(trace, name.format(20), "-o", picture).returncode == 1
+    text = picture.read_text()
+    width, height = (float(re.search(rf'{side}="([\d.]+)pt"', text)[1]) / 0.75 for side in ("width", "height"))
+    assert width <= 1280 and height <= 1200
+    assert text.count('class="node"') >= 4 and name.format(1) in text
+
+
 # ---- samples ----
 
 

@@ -45,6 +45,16 @@ def test_a_file_is_written(trace, tmp_path):
     assert (tmp_path / "out.html").read_bytes() == page.html
 
 
+def test_the_traces_of_ranks_are_one_page(trace, tmp_path):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for rank in range(2):
+        (folder / f"job.rank{rank}.mtrace").write_bytes(trace.read_bytes())
+    for word in (folder / "job.mtrace", folder):
+        page = monitorch.page(word)
+        assert page.html.count(b'class="part"') == 2 and page.title == "ok: no NaN or Inf in 3 events"
+
+
 def test_mistakes(trace, tmp_path):
     with pytest.raises(OSError, match="none.mtrace"):
         monitorch.page(tmp_path / "none.mtrace")

@@ -64,14 +64,14 @@ const struct help calls_help = {
     "Shows the modules that were called, as a tree or a picture. TRACE is a recorded\n"
     "trace (.mtrace) or the list of paths that CallTracer.save_trace writes. Numbers\n"
     "in a path (layers.0, layers.1) become one node, `layers x 2`. Without -o, prints\n"
-    "the tree with all its leaves.\n",
-    .common = "output no-prune-leaves squash-name",
+    "the tree.\n",
+    .common = "output prune-leaves squash-name",
     .rules = rules,
     .rule_count = OPTION_COUNT,
     .details =
     "Examples:\n"
     "  monitorch calls run.mtrace\n"
-    "  monitorch calls call_trace.txt -o calls.png --no-prune-leaves\n"
+    "  monitorch calls call_trace.txt -o calls.png --prune-leaves\n"
     "  monitorch calls run.mtrace -o - --format dot | dot -Tsvg > calls.svg\n"
     "\n"
     "Exit codes: 0 done; 1 no module was called; 2 wrong usage; 3 a trace could not\n"
@@ -256,8 +256,8 @@ static bool check(struct calls_options *options, struct error *error)
         !find_format(options, error)) {
         return false;
     }
-    /* Most of a tree on a terminal is its leaves. */
-    if (options->kind == CALLS_TEXT && !options->given.leaves) {
+    /* Most of a tree is its leaves. */
+    if (!options->given.leaves) {
         options->graph.has_leaves = true;
     }
     return check_style(options, error) && check_outputs(options, error);

@@ -16,6 +16,7 @@
 #include "runtime/view/walk/event_filter.h"
 #include "runtime/view/walk/event_rows.h"
 #include "runtime/view/walk/open_calls.h"
+#include "runtime/view/walk/trace_list.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 
@@ -259,13 +260,38 @@ static struct slice title_of(struct slice html)
     return start + 7 <= end ? slice_part(html, start + 7, end) : SLICE("");
 }
 
+/* The page of what the word stands for: a trace, or those of a run's ranks. */
+static bool add_page(const char *word,
+                     struct page_trace_options *options,
+                     struct buffer *bytes,
+                     struct error *error)
+{
+    struct page_trace_result result;
+    struct trace_list traces;
+    struct arena arena;
+    bool is_done;
+
+    arena_init(&arena);
+    trace_list_init(&traces, &arena);
+    is_done = trace_list_add(&traces, word, error);
+    if (is_done) {
+        options->path = traces.paths[0];
+        options->others = traces.paths + 1;
+        options->other_count = traces.count - 1;
+        is_done = page_trace_add(options, bytes, &result, error);
+    }
+    trace_list_release(&traces);
+    arena_release(&arena);
+    return is_done;
+}
+
 static PyObject *view_page(PyObject *module, PyObject *args)
 {
     struct page_trace_options options = {
         .ask = {.event = SLICE(""), .strip = strip_source}};
-    struct page_trace_result result;
     struct buffer bytes = BUFFER_INIT;
     struct error error = ERROR_INIT;
+    const char *word;
     PyObject *path = NULL, *page = NULL;
     unsigned long long max_size;
     bool is_done;
@@ -274,10 +300,10 @@ static PyObject *view_page(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&K:page", PyUnicode_FSConverter, &path, &max_size)) {
         return NULL;
     }
-    options.path = PyBytes_AsString(path);
+    word = PyBytes_AsString(path);
     options.max_size = max_size > 0 ? max_size : PAGE_SIZE_DEFAULT;
     Py_BEGIN_ALLOW_THREADS;
-    is_done = page_trace_add(&options, &bytes, &result, &error);
+    is_done = add_page(word, &options, &bytes, &error);
     Py_END_ALLOW_THREADS;
     if (is_done) {
         struct slice html = buffer_slice(&bytes);

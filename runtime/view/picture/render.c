@@ -233,25 +233,47 @@ struct fitting {
 };
 
 /* How many times too large the picture is, where it is longest: up to 1 it fits. */
-static bool measure(struct render *render,
-                    const struct fitting *fitting,
-                    double *excess,
-                    struct error *error)
+static bool measure_picture(const struct flow_graph *graph,
+                            const struct picture_options *options,
+                            double *excess,
+                            struct error *error)
 {
     struct picture picture;
     bool is_done;
 
     *excess = INFINITY;
-    if (render->graph.node_count > FITTED_NODE_MAX) {
+    if (graph->node_count > FITTED_NODE_MAX) {
         return true;
     }
     picture_init(&picture);
-    is_done = picture_draw(&picture, &render->graph, &fitting->picture, error);
+    is_done = picture_draw(&picture, graph, options, error);
     if (is_done) {
         *excess = fmax(picture.width / FITTED_WIDTH, picture.height / FITTED_HEIGHT);
     }
     picture_release(&picture);
     return is_done;
+}
+
+static bool measure(struct render *render,
+                    const struct fitting *fitting,
+                    double *excess,
+                    struct error *error)
+{
+    return measure_picture(&render->graph, &fitting->picture, excess, error);
+}
+
+bool render_fits(const struct flow_graph *graph,
+                 const struct picture_options *options,
+                 bool *fits,
+                 struct error *error)
+{
+    double excess;
+
+    if (!measure_picture(graph, options, &excess, error)) {
+        return false;
+    }
+    *fits = excess <= 1;
+    return true;
 }
 
 /* The ways to draw a graph, the one that shows most first. */

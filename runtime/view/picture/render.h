@@ -78,6 +78,12 @@ struct render_result {
     char damage[ERROR_TEXT_SIZE]; /* what is wrong at the first of them; "" */
 };
 
+/* Whether the graph's picture has at most one and a half screens of 1,280 x 800 pixels. */
+bool render_fits(const struct flow_graph *graph,
+                 const struct picture_options *options,
+                 bool *fits,
+                 struct error *error);
+
 /* Draws a graph that is there: one that marks or slices were put to. Appends the file's bytes to
  * `bytes`; nothing where there are no nodes. options.node_limit, flow and strip do not count
  * here. */

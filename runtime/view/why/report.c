@@ -789,6 +789,35 @@ static bool keep_near(struct flow_graph *graph, uint32_t limit, struct error *er
     return is_done;
 }
 
+/* The nearest boxes to the gravest mark: as many as fit a screen and a half, at most `limit`, which is 0
+ * for all. */
+static bool keep_fitting(struct flow_graph *graph,
+                         struct picture_options *picture,
+                         uint32_t limit,
+                         struct error *error)
+{
+    bool fits = false;
+
+    if (limit == 0) {
+        return true;
+    }
+    picture->has_chips = true;
+    picture->tables = PICTURE_TABLES_NONE;
+    limit = graph->node_count < limit ? graph->node_count : limit;
+    for (; !fits && limit > 0; limit--) {
+        picture->is_dense = false;
+        if (!keep_near(graph, limit, error) ||
+            !render_fits(graph, picture, &fits, error)) {
+            return false;
+        }
+        picture->is_dense = !fits;
+        if (!fits && !render_fits(graph, picture, &fits, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool why_picture_add(struct why *why,
                      const struct render_options *options,
                      struct buffer *bytes,
@@ -812,14 +841,10 @@ bool why_picture_add(struct why *why,
     first = buffer_slice(&verdict);
     render.picture.verdict = &first;
     render.picture.verdict_count = 1;
-    if (options->box_limit > 0) {
-        render.picture.has_chips = true;
-        render.picture.tables = PICTURE_TABLES_NONE;
-    }
     log_reader_rewind(why->reader);
     is_done = flow_graph_build(&graph, why->reader, &why->sources, &flow, error) &&
               keep_marked(&graph, error) &&
-              keep_near(&graph, options->box_limit, error);
+              keep_fitting(&graph, &render.picture, options->box_limit, error);
     if (is_done && options->node_limit > 0 && graph.node_count > options->node_limit) {
         error_set(error, ERROR_USAGE,
                   "%lu nodes are too many to draw (limit: %lu): `monitorch why --all` "

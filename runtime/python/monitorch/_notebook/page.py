@@ -52,7 +52,8 @@ def page(
 ) -> Page:
     """The HTML page of a trace: the verdict, a picture, and what each line saw.
 
-    A notebook shows it below the cell. Without `trace`, it is the page of the last recording.
+    A notebook shows it below the cell. Without `trace`, it is the page of the last recording. The
+    name that ranks' traces were given, or a folder of traces, is a page with a choice of the rank.
 
         monitorch.page()
         monitorch.page("run.mtrace", "run.html")
