@@ -611,6 +611,35 @@ def test_json_tells_the_same(places):
     assert {"made", "passes", "finite"} == {r["role"] for r in told["slice"]}
 
 
+# `pick` is unrecorded code that may use both of its arguments.
+UNSURE = """
+import torch
+pick = eval("lambda a, b: torch.full_like(b, float('nan'))")
+a = torch.full((2,), {first})
+b = torch.tensor([1.0, 2.0])
+y = pick(a, b)
+z = y * 2
+"""
+
+
+@pytest.mark.parametrize("first", ["1.0", "float('nan')", "float('inf')"])
+def test_json_says_what_is_not_certain(tmp_path, first):
+    """A NaN throughout is like any other: that `a` has the same content proves nothing."""
+    run = why(record(tmp_path, UNSURE.format(first=first)), "z", "--json")
+    found = json.loads(run.stdout)
+    rows = {row["name"]: row["certain"] for row in found["slice"]}
+    assert rows == {"z": True, "y": True, "a": False, "b": False}
+    inputs = [i for p in found["producers"] for i in p["inputs"] if p["value"]["name"] == "y"]
+    assert all(not i["certain"] for i in inputs)
+
+
+def test_equal_contents_are_evidence(tmp_path):
+    source = UNSURE.format(first="3.0").replace("torch.full_like(b, float('nan'))", "b.clone()")
+    run = why(record(tmp_path, source), "z", "--json")
+    rows = {row["name"]: row["certain"] for row in json.loads(run.stdout)["slice"]}
+    assert rows == {"z": True, "y": True, "a": False, "b": True}
+
+
 def test_nothing_is_drawn_where_all_is_fine(tmp_path):
     trace = made.Trace()
     site = trace.module("m.py", [("<module>", 1)], [("assign", 1, 0, "x")])

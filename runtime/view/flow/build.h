@@ -182,6 +182,7 @@ struct flow_raw {
         is_hidden : 1; /* the filter does not want it, or it is too old: a source at most */
     bool is_promoted : 1; /* was hidden until something was made from it */
     bool has_nan : 1;
+    bool has_finite : 1; /* an element; or no statistics say that none is */
 };
 
 struct flow_raw_edge {

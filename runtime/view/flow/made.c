@@ -42,7 +42,8 @@ static bool is_array(const struct flow_raw *node)
     return node->kind == VALUE_TENSOR;
 }
 
-/* Whether the target shows that it has the source's very elements, or lies in its memory. */
+/* Whether the target shows that it has the source's very elements, or lies in its memory. Where no
+ * element is finite, equal hashes show nothing: whatever a NaN goes into becomes one. */
 static bool is_evident(const struct flow_builder *builder,
                        const struct flow_raw *source,
                        const struct flow_raw *target)
@@ -54,7 +55,7 @@ static bool is_evident(const struct flow_builder *builder,
     }
     return (storage != 0 && storage == flow_storage_of(builder, target)) ||
            (source->has_hash && target->has_hash && source->hash == target->hash &&
-            source->dtype == target->dtype);
+            source->dtype == target->dtype && source->has_finite);
 }
 
 static bool

@@ -564,6 +564,22 @@ static void add_path(const struct why *why, uint32_t node, struct buffer *text)
     buffer_add_byte(text, ']');
 }
 
+/* Whether the node is certainly made from the input; false where an edge says that it need not be. */
+static bool is_certain_input(const struct why *why, uint32_t node, uint32_t input)
+{
+    bool is_unsure = false;
+
+    for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
+        const struct graph_edge *edge = &why->graph.edges[i];
+
+        if (edge->source == input && !edge->is_unsure) {
+            return true;
+        }
+        is_unsure = is_unsure || edge->source == input;
+    }
+    return !is_unsure;
+}
+
 static void add_json_producer(const struct why *why,
                               const struct why_producer *producer,
                               struct buffer *text)
@@ -603,6 +619,8 @@ static void add_json_producer(const struct why *why,
     for (uint32_t i = 0; i < producer->input_count; i++) {
         buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
         begin_value(why, producer->inputs[i], text);
+        json_boolean_add(text, SLICE("certain"),
+                         is_certain_input(why, producer->node, producer->inputs[i]));
         buffer_add_byte(text, '}');
     }
     buffer_add(text, SLICE("]}"));
@@ -626,6 +644,7 @@ static void add_json_slice(const struct why *why, struct buffer *text)
         buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
         begin_value(why, row->node, text);
         json_number_add(text, SLICE("depth"), row->depth);
+        json_boolean_add(text, SLICE("certain"), why->facts[row->node].is_certain);
         json_number_add(text, SLICE("times"), row->count);
         json_text_add(text, SLICE("role"), slice_of(json_role_of(why, row->node)));
         json_text_add(text, SLICE("code"), why_value(why, row->node)->code);

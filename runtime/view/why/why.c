@@ -776,6 +776,31 @@ static bool find_slice(struct why *why)
     return is_done;
 }
 
+/* Marks those of the slice that the value is certainly made from. */
+static bool find_certain(struct why *why)
+{
+    struct queue queue = {0};
+    bool is_done = why->target == why->graph.node_count || put(&queue, why->target, 0);
+
+    why->facts[why->target].is_certain = true;
+    for (size_t i = 0; is_done && i < queue.count; i++) {
+        uint32_t node = queue.nodes[i];
+
+        for (uint32_t k = why_first_edge(why, node);
+             is_done && k < why_end_edge(why, node); k++) {
+            const struct graph_edge *edge = &why->graph.edges[k];
+            struct why_fact *fact = &why->facts[edge->source];
+
+            if (!edge->is_unsure && fact->is_in_slice && !fact->is_certain) {
+                fact->is_certain = true;
+                is_done = put(&queue, edge->source, 0);
+            }
+        }
+    }
+    release(&queue);
+    return is_done;
+}
+
 /* Those that are printed keep their place: nearest first, the newest first among equals. */
 static int row_compare(const void *a, const void *b)
 {
@@ -827,7 +852,7 @@ static bool why_walk(struct why *why, struct error *error)
     if (!why_follow_backward(why, error)) {
         return false;
     }
-    if (!find_slice(why)) {
+    if (!find_slice(why) || !find_certain(why)) {
         return why_out_of_memory(error);
     }
     limit_rows(why);

@@ -57,6 +57,7 @@ struct why_fact {
     uint8_t passes;   /* what of its holdings leads to the event asked for */
     bool is_read : 1; /* recorded because it was read */
     bool is_in_slice : 1;
+    bool is_certain : 1; /* some way to the value asked about has certain edges alone */
     bool
         is_absorbed : 1; /* made: one number, of many with infinities that were meant */
     bool is_reported : 1; /* its value is wanted in words */
