@@ -311,12 +311,12 @@ static bool judge(struct diff_work *work)
            error_set_memory(work->error);
 }
 
-/* Equal runs are read once. */
+/* Equal runs are read once; those that differ in lines alone that changed nothing, twice. */
 static bool compare(struct diff_work *work)
 {
     go_through(work);
-    if (!work->is_stopped && work->has_odd) {
-        if (!judge(work) || !begin_pass(work, DIFF_PASS_REPORT)) {
+    if (!work->is_stopped && (work->has_odd || work->has_alone)) {
+        if ((work->has_odd && !judge(work)) || !begin_pass(work, DIFF_PASS_REPORT)) {
             return false;
         }
         go_through(work);

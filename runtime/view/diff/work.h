@@ -51,7 +51,8 @@ struct diff_gap {
 };
 
 /* The traces are read up to three times: until something is odd, then for the facts of all events, then
- * to report them. */
+ * to report them. Where no pair differs and both runs took one way, there are no facts: lines that one
+ * program has alone changed nothing then. */
 enum diff_pass { DIFF_PASS_SCAN, DIFF_PASS_COLLECT, DIFF_PASS_REPORT };
 
 /* A pair of events that waits for its whole values. */
@@ -79,7 +80,8 @@ struct diff_work {
     struct diff_pending pending;
     struct diff_kept kept[2];
     enum diff_pass pass;
-    bool has_odd; /* SCAN: they are not equal */
+    bool has_odd;  /* SCAN: something may differ, and is to be judged */
+    bool has_alone; /* SCAN: one run alone has events that changed nothing so far */
     struct diff_facts facts[2];
     struct diff_edits edits;
     uint8_t *visits[2];                    /* owned: by site, what fix.c knows of it */

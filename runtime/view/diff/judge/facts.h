@@ -40,25 +40,23 @@ enum diff_verdict {
     DIFF_VERDICT_OWN,
 };
 
+/* An event of either trace. One of these for each: its size is what a comparison costs. */
 struct diff_fact {
-    uint64_t event;
-    uint64_t digest;   /* the same for the same value; 0: not known */
-    uint64_t origin;   /* 1 + the event that held the object before; 0: none */
-    struct slice name; /* borrowed from the site table */
-    uint64_t key;      /* hash of the name and of the path in it */
-    uint32_t partner;  /* fact of the other side; DIFF_FACT_NONE: it is alone */
-    uint32_t node;     /* GRAPH_NONE: the value is none */
-    uint32_t call, parent, call_line; /* the call, the one that made it, and where */
-    uint32_t module, site, line;
-    const struct site *condition; /* borrowed: of a branch or a loop that one run alone
-                                   * reached; NULL */
-    uint64_t count;               /* of elements; 0: no number */
-    double low, high, mean;
-    float apart;     /* how far apart two values are, in their size; -1: not known */
-    uint8_t state;   /* enum diff_state */
-    uint8_t verdict; /* enum diff_verdict */
-    bool
-        is_code; /* alone: of a line that the other program lacks, or of a call by one */
+    uint64_t digest;  /* the same for the same value; 0: not known */
+    uint32_t event;   /* from the side's first one on */
+    uint32_t partner; /* fact of the other side; DIFF_FACT_NONE: it is alone */
+    uint32_t node;    /* GRAPH_NONE: the value is none */
+    uint32_t call;
+    uint32_t site;    /* of the trace */
+    uint32_t path;    /* hash of the place in the value; 0: the value itself */
+    uint32_t count;   /* of elements, as far as it holds them; 0: no number */
+    uint32_t details; /* in diff_facts.details; DIFF_FACT_NONE: a pair that is equal */
+    uint16_t name;    /* of the site's writes, or reads */
+    uint8_t state;    /* enum diff_state */
+    uint8_t verdict;  /* enum diff_verdict */
+    bool is_read : 1; /* recorded because it was read */
+    bool is_code : 1; /* alone: of a line that the other program lacks, or of a call by
+                       * one */
     bool is_number : 1;      /* a number or a text */
     bool is_result : 1;      /* of a return */
     bool is_passed_text : 1; /* a text as an argument */
@@ -69,25 +67,62 @@ struct diff_fact {
     bool is_edited : 1; /* its line reads differently, or the line that passed it */
     bool is_form : 1;   /* differs in more than its values */
     bool is_values : 1; /* differs in its values alone */
-    bool
-        is_other_type : 1; /* a number or a text of another type than the other side's */
-    bool is_hidden : 1;    /* differs, and its statement may have written anywhere */
+    bool is_other_type : 1; /* a number or a text of another type than the other side's */
+    bool is_hidden : 1;     /* differs, and its statement may have written anywhere */
     bool is_odd : 1;
-    bool is_lost : 1;   /* odd, and does not come back */
+    bool is_used : 1; /* odd, and something was made from it: see facts.c */
+    bool is_lost : 1; /* odd, and does not come back */
     bool is_unsure : 1; /* an odd input may be one, by an edge that is not certain */
-    uint32_t grown;     /* OWN: the fact of B at which its error is beyond tolerance */
+};
+
+static_assert(sizeof(struct diff_fact) == 48, "a fact costs what diff.md says");
+
+/* What is kept of an event that is no equal pair. */
+struct diff_details {
+    uint64_t origin; /* 1 + the event that held the object before; 0: none */
+    float low, high, mean;
+    float apart;    /* how far apart two values are, in their size; -1: not known */
+    uint32_t grown; /* OWN: the fact of B at which its error is beyond tolerance */
+};
+
+/* What a call returned: the call that made it, and where. */
+struct diff_returned {
+    uint32_t fact, parent, line;
+};
+
+struct diff_fact_site {
+    const struct site *site; /* borrowed from the reader; NULL: not visited */
+    uint32_t module;
+};
+
+/* A node of the trace's graph, of which the judge needs no more. */
+struct diff_node {
+    uint32_t fact; /* the event from the first one on, until diff_facts_judge; DIFF_FACT_NONE */
+    uint32_t first_edge;
+};
+
+struct diff_edge {
+    uint32_t source : 31;
+    uint32_t is_unsure : 1;
+    uint8_t kind; /* enum graph_kind */
 };
 
 struct diff_facts {
     struct diff_fact *items; /* owned */
     size_t count, capacity;
-    struct number_map index; /* event -> fact */
-    struct graph graph;
-    uint32_t *facts;     /* owned: by node; DIFF_FACT_NONE */
-    uint32_t *first_out; /* owned: by node, and one more */
-    uint32_t *out;       /* owned: edges by their sources: the edge's number */
-    uint32_t *targets;   /* owned: by edge: its target */
-    uint32_t *odd;       /* owned: odd facts with figures, by their counts and means */
+    struct diff_details *details; /* owned */
+    size_t detail_count, detail_capacity;
+    struct diff_returned *returned; /* owned; by their facts */
+    size_t returned_count, returned_capacity;
+    struct diff_fact_site *sites; /* owned; by number */
+    size_t site_capacity;
+    uint64_t first_event;
+    uint32_t *order; /* owned: the facts by their events; NULL: they are in that order */
+    size_t cursor;   /* the fact that was found last */
+    struct diff_node *nodes; /* owned; one more behind the last, for its edges' end */
+    struct diff_edge *edges; /* owned */
+    uint32_t node_count;
+    uint32_t *odd; /* owned: odd facts with figures, by their counts and means */
     size_t odd_count;
     struct number_map
         alone; /* the values that this side alone has, and those of equal pairs by site */

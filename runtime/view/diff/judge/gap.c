@@ -775,7 +775,7 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
     const struct diff_fact *fact = diff_facts_find(&work->facts[side], event->number);
     struct diff_frame *frame = diff_scope_frame(&work->scope, side == 0 ? call : NULL,
                                                 side == 1 ? call : NULL);
-    bool is_code = fact != NULL && fact->is_code;
+    bool is_code = step->odd == DIFF_ODD_CODE || (fact != NULL && fact->is_code);
 
     work->result->event_counts[side]++;
     if (step->odd == DIFF_ODD_LEFT_OUT) {
@@ -806,9 +806,11 @@ void diff_match_odd(struct diff_work *work, const struct diff_step *step)
 {
     unsigned side = step->items[0] != NULL ? 0 : 1;
     const struct log_item *item = step->items[side];
+    bool is_harmless = step->odd == DIFF_ODD_CODE || step->odd == DIFF_ODD_LEFT_OUT;
 
     if (work->pass != DIFF_PASS_REPORT) {
-        work->has_odd = true;
+        work->has_alone |= is_harmless;
+        work->has_odd |= !is_harmless;
         if (work->pass == DIFF_PASS_COLLECT && item->kind == LOG_EVENT) {
             collect_odd(work, side, step);
         }

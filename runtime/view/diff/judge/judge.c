@@ -705,7 +705,12 @@ static void count_pair(struct diff_work *work,
     const struct diff_fact *facts[2] = {NULL, fact};
     struct diff_comparison equal = {.cause = DIFF_CAUSE_VALUES};
 
-    if (fact == NULL || fact->partner == DIFF_FACT_NONE) {
+    if (fact == NULL) { /* nothing was to be judged */
+        result->equal++;
+        result->close += comparison != NULL && comparison->is_close;
+        return;
+    }
+    if (fact->partner == DIFF_FACT_NONE) {
         result->steps++;
         return;
     }
