@@ -270,18 +270,25 @@ bool diff_result_is_equal(const struct diff_result *result)
 static bool build_graph(struct diff_work *work, unsigned side)
 {
     const struct diff_options *options = work->options;
-    struct graph_build_options graph = {.progress = options->progress,
-                                        .progress_context = options->progress_context};
+    struct graph_build_options graph_options = {
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+    };
     struct log_reader *reader = log_reader_new(work->paths[side], work->error);
     struct source_lines sources;
+    struct graph graph;
     bool is_done;
 
     if (reader == NULL) {
         return false;
     }
+    graph_init(&graph);
     source_lines_init(&sources, reader, options->strip);
-    is_done =
-        graph_build(&work->facts[side].graph, reader, &sources, &graph, work->error);
+    is_done = graph_build(&graph, reader, &sources, &graph_options, work->error);
+    if (is_done && !diff_facts_set_graph(&work->facts[side], &graph,
+                                         log_reader_first_event(reader))) {
+        is_done = error_set_memory(work->error);
+    }
     source_lines_release(&sources);
     log_reader_free(reader);
     return is_done;
@@ -300,11 +307,13 @@ static bool judge(struct diff_work *work)
             return error_set_memory(work->error);
         }
     }
-    if (!begin_pass(work, DIFF_PASS_COLLECT)) {
+    /* A graph is largest while it is made. */
+    if (!build_graph(work, 0) || !build_graph(work, 1) ||
+        !begin_pass(work, DIFF_PASS_COLLECT)) {
         return false;
     }
     go_through(work);
-    if (work->is_stopped || !build_graph(work, 0) || !build_graph(work, 1)) {
+    if (work->is_stopped) {
         return false;
     }
     return diff_facts_judge(work->facts, work->edits.count > 0) ||

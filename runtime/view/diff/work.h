@@ -102,7 +102,8 @@ void diff_fact_fill(struct diff_work *work,
                     unsigned side,
                     const struct log_event_view *event,
                     const struct open_call *call,
-                    struct diff_fact *fact);
+                    struct diff_fact *fact,
+                    struct diff_details *details);
 
 /* ---- view/diff/judge/fix.c ---- */
 

@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/sorted.h"
 
 #include <assert.h>
 #include <math.h>
@@ -20,24 +21,122 @@
 void diff_facts_init(struct diff_facts *facts)
 {
     *facts = (struct diff_facts){.items = NULL};
-    graph_init(&facts->graph);
 }
 
 void diff_facts_release(struct diff_facts *facts)
 {
     memory_free(facts->items);
-    memory_free(facts->facts);
-    memory_free(facts->first_out);
-    memory_free(facts->out);
-    memory_free(facts->targets);
+    memory_free(facts->details);
+    memory_free(facts->returned);
+    memory_free(facts->sites);
+    memory_free(facts->order);
+    memory_free(facts->nodes);
+    memory_free(facts->edges);
     memory_free(facts->odd);
-    number_map_release(&facts->index);
     number_map_release(&facts->alone);
-    graph_release(&facts->graph);
     diff_facts_init(facts);
 }
 
-uint32_t diff_facts_add(struct diff_facts *facts, const struct diff_fact *fact)
+bool diff_facts_set_graph(struct diff_facts *facts,
+                          struct graph *graph,
+                          uint64_t first_event)
+{
+    uint32_t count = graph->node_count;
+
+    assert(facts->count == 0);
+    facts->first_event = first_event;
+    facts->nodes = memory_allocate((size_t)count + 1, sizeof *facts->nodes);
+    if (facts->nodes == NULL || graph->edge_count >= NONE ||
+        (count > 0 && graph->nodes[count - 1].event - first_event >= NONE)) {
+        graph_release(graph);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        facts->nodes[i] =
+            (struct diff_node){(uint32_t)(graph->nodes[i].event - first_event),
+                               graph->nodes[i].first_edge};
+    }
+    facts->nodes[count] = (struct diff_node){NONE, graph->edge_count};
+    facts->node_count = count;
+    facts->edges = graph->edges;
+    graph->edges = NULL;
+    graph_release(graph);
+    return true;
+}
+
+/* ---- facts ---- */
+
+bool diff_facts_note_site(struct diff_facts *facts, const struct log_event_view *event)
+{
+    void *sites = facts->sites;
+
+    if (event->site_number >= facts->site_capacity) {
+        if (!memory_grow_zeroed(&sites, &facts->site_capacity,
+                                (size_t)event->site_number + 1, sizeof *facts->sites)) {
+            return false;
+        }
+        facts->sites = sites;
+    }
+    facts->sites[event->site_number] =
+        (struct diff_fact_site){event->site, event->module_number};
+    return true;
+}
+
+struct diff_fact_site diff_fact_site_of(const struct diff_facts *facts,
+                                        const struct diff_fact *fact)
+{
+    assert(fact->site < facts->site_capacity && facts->sites[fact->site].site != NULL);
+    return facts->sites[fact->site];
+}
+
+struct slice diff_fact_name(const struct diff_facts *facts,
+                            const struct diff_fact *fact)
+{
+    const struct site *site = diff_fact_site_of(facts, fact).site;
+
+    if (fact->is_read) {
+        return fact->name < site->read_count ? site->reads[fact->name].name : SLICE("");
+    }
+    return fact->name < site->write_count ? site->writes[fact->name].name : SLICE("");
+}
+
+struct diff_details *diff_fact_details(const struct diff_facts *facts,
+                                       const struct diff_fact *fact)
+{
+    return fact->details == NONE ? NULL : &facts->details[fact->details];
+}
+
+static bool add_details(struct diff_facts *facts, const struct diff_details *details)
+{
+    void *items = facts->details;
+
+    if (!memory_grow(&items, &facts->detail_capacity, facts->detail_count + 1,
+                     sizeof *facts->details)) {
+        return false;
+    }
+    facts->details = items;
+    facts->details[facts->detail_count++] = *details;
+    return true;
+}
+
+static bool add_returned(struct diff_facts *facts, const struct open_call *call)
+{
+    void *items = facts->returned;
+
+    if (!memory_grow(&items, &facts->returned_capacity, facts->returned_count + 1,
+                     sizeof *facts->returned)) {
+        return false;
+    }
+    facts->returned = items;
+    facts->returned[facts->returned_count++] =
+        (struct diff_returned){(uint32_t)facts->count, call->parent->call, call->line};
+    return true;
+}
+
+uint32_t diff_facts_add(struct diff_facts *facts,
+                        const struct diff_fact *fact,
+                        const struct diff_details *details,
+                        const struct open_call *call)
 {
     void *items = facts->items;
     uint32_t number = (uint32_t)facts->count;
@@ -49,15 +148,56 @@ uint32_t diff_facts_add(struct diff_facts *facts, const struct diff_fact *fact)
     }
     facts->items = items;
     facts->items[number] = *fact;
+    facts->items[number].details = NONE;
+    if (details != NULL) {
+        facts->items[number].details = (uint32_t)facts->detail_count;
+        if (!add_details(facts, details)) {
+            return NONE;
+        }
+    }
+    if (fact->is_result && call != NULL && call->parent != NULL &&
+        !add_returned(facts, call)) {
+        return NONE;
+    }
     facts->count++;
-    return number_map_put(&facts->index, fact->event, number) ? number : NONE;
+    return number;
 }
 
-struct diff_fact *diff_facts_find(const struct diff_facts *facts, uint64_t event)
+/* The fact that is at that place in the order of events. */
+static struct diff_fact *fact_at(const struct diff_facts *facts, size_t place)
 {
-    uint32_t number = number_map_get(&facts->index, event);
+    return &facts->items[facts->order == NULL ? place : facts->order[place]];
+}
 
-    return number == NUMBER_MAP_NONE ? NULL : &facts->items[number];
+static bool is_before(const void *facts, size_t place, uint64_t event)
+{
+    return fact_at(facts, place)->event < event;
+}
+
+static struct diff_fact *find_event(const struct diff_facts *facts, uint64_t event)
+{
+    size_t place = sorted_place(facts, facts->count, is_before, event);
+    struct diff_fact *fact = place < facts->count ? fact_at(facts, place) : NULL;
+
+    return fact != NULL && fact->event == event ? fact : NULL;
+}
+
+struct diff_fact *diff_facts_find(struct diff_facts *facts, uint64_t event)
+{
+    uint64_t number = event - facts->first_event;
+    struct diff_fact *found;
+
+    for (size_t i = facts->cursor; i < facts->count && i < facts->cursor + 2; i++) {
+        if (facts->items[i].event == number) {
+            facts->cursor = i;
+            return &facts->items[i];
+        }
+    }
+    found = find_event(facts, number);
+    if (found != NULL) {
+        facts->cursor = (size_t)(found - facts->items);
+    }
+    return found;
 }
 
 const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
@@ -65,41 +205,107 @@ const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
                                              const struct site_read *read)
 {
     size_t place = (size_t)(reader - facts->items);
+    uint32_t module = diff_fact_site_of(facts, reader).module;
 
     assert(place < facts->count);
-    for (size_t i = 0; i < READ_DISTANCE && place-- > 0;) {
+    for (size_t i = 0; i < READ_DISTANCE && place-- > 0; i++) {
         const struct diff_fact *fact = &facts->items[place];
         bool is_here = fact->call == reader->call;
 
-        i++;
-        if (slice_equal(fact->name, read->name) && !fact->is_result &&
+        if (!fact->is_result &&
             (is_here ||
-             (fact->module == reader->module && read->scope != SITE_SCOPE_LOCAL) ||
-             slice_starts(read->name, SLICE("self.")))) {
+             (facts->sites[fact->site].module == module &&
+              read->scope != SITE_SCOPE_LOCAL) ||
+             slice_starts(read->name, SLICE("self."))) &&
+            slice_equal(diff_fact_name(facts, fact), read->name)) {
             return fact;
         }
     }
     return NULL;
 }
 
+static bool is_fact_before(const void *returned, size_t place, uint64_t fact)
+{
+    return ((const struct diff_returned *)returned)[place].fact < fact;
+}
+
 const struct diff_fact *diff_facts_find_result(const struct diff_facts *facts,
                                                const struct diff_fact *reader)
 {
     size_t place = (size_t)(reader - facts->items);
+    size_t result =
+        sorted_place(facts->returned, facts->returned_count, is_fact_before, place);
+    uint32_t line = diff_fact_site_of(facts, reader).site->line;
 
     assert(place < facts->count);
     for (size_t i = 0; i < READ_DISTANCE && place-- > 0; i++) {
-        const struct diff_fact *fact = &facts->items[place];
-
-        if (fact->call == reader->call) {
+        if (facts->items[place].call == reader->call) {
             return NULL;
         }
-        if (fact->is_result && fact->parent == reader->call &&
-            fact->call_line == reader->line) {
-            return fact;
+        if (result == 0 || facts->returned[result - 1].fact != place) {
+            continue;
+        }
+        result--;
+        if (facts->returned[result].parent == reader->call &&
+            facts->returned[result].line == line) {
+            return &facts->items[place];
         }
     }
     return NULL;
+}
+
+/* ---- order ---- */
+
+static int compare_events(const void *left, const void *right, void *items)
+{
+    uint32_t a = ((const struct diff_fact *)items)[*(const uint32_t *)left].event;
+    uint32_t b = ((const struct diff_fact *)items)[*(const uint32_t *)right].event;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Facts of several threads, and what stands in another order in the other run, are not added in the
+ * order of their events. */
+static bool order_facts(struct diff_facts *facts)
+{
+    size_t sorted = 1;
+
+    while (sorted < facts->count &&
+           facts->items[sorted - 1].event < facts->items[sorted].event) {
+        sorted++;
+    }
+    if (sorted >= facts->count) {
+        return true;
+    }
+    facts->order = memory_allocate(facts->count, sizeof *facts->order);
+    if (facts->order == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < facts->count; i++) {
+        facts->order[i] = i;
+    }
+    qsort_r(facts->order, facts->count, sizeof *facts->order, compare_events,
+            facts->items);
+    return true;
+}
+
+/* The node of each fact, and the fact of each node: both are in the order of events. */
+static void join_nodes(struct diff_facts *facts)
+{
+    size_t place = 0;
+
+    for (uint32_t i = 0; i < facts->node_count; i++) {
+        uint32_t event = facts->nodes[i].fact;
+
+        while (place < facts->count && fact_at(facts, place)->event < event) {
+            place++;
+        }
+        facts->nodes[i].fact = NONE;
+        if (place < facts->count && fact_at(facts, place)->event == event) {
+            facts->nodes[i].fact = (uint32_t)(fact_at(facts, place) - facts->items);
+            fact_at(facts, place)->node = i;
+        }
+    }
 }
 
 /* ---- edges ---- */
@@ -109,41 +315,22 @@ static bool is_value_edge(const struct graph_edge *edge)
     return edge->kind != GRAPH_SHAPE;
 }
 
-/* Edges by their sources, and the facts of the nodes. */
-static bool index_edges(struct diff_facts *facts)
+/* The edges to a node: those of these numbers. */
+struct edges {
+    uint32_t edge, end;
+};
+
+static struct edges edges_to(const struct diff_facts *facts, uint32_t node)
 {
-    const struct graph *graph = &facts->graph;
-    size_t count = (size_t)graph->node_count + 1;
+    assert(node < facts->node_count);
+    return (struct edges){facts->nodes[node].first_edge,
+                          facts->nodes[node + 1].first_edge};
+}
 
-    facts->facts = memory_allocate(count, sizeof *facts->facts);
-    facts->first_out = memory_allocate_zeroed(count + 1, sizeof *facts->first_out);
-    facts->out = memory_allocate((size_t)graph->edge_count + 1, sizeof *facts->out);
-    facts->targets =
-        memory_allocate((size_t)graph->edge_count + 1, sizeof *facts->targets);
-    if (facts->facts == NULL || facts->first_out == NULL || facts->out == NULL ||
-        facts->targets == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        uint32_t number = number_map_get(&facts->index, graph->nodes[i].event);
-
-        facts->facts[i] = number == NUMBER_MAP_NONE ? NONE : number;
-        if (number != NUMBER_MAP_NONE) {
-            facts->items[number].node = i;
-        }
-        for (uint32_t k = graph->nodes[i].first_edge;
-             k < graph->nodes[i + 1].first_edge; k++) {
-            facts->targets[k] = i;
-            facts->first_out[graph->edges[k].source + 2]++;
-        }
-    }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        facts->first_out[i + 1] += facts->first_out[i];
-    }
-    for (uint32_t k = 0; k < graph->edge_count; k++) {
-        facts->out[facts->first_out[graph->edges[k].source + 1]++] = k;
-    }
-    return true;
+/* The fact that the edge is from; DIFF_FACT_NONE. */
+static uint32_t source_of(const struct diff_facts *facts, uint32_t edge)
+{
+    return facts->nodes[facts->edges[edge].source].fact;
 }
 
 /* What went into a fact. */
@@ -174,26 +361,33 @@ static void add_input(const struct diff_facts *facts,
     }
 }
 
-/* Of a value that is no node, the object that it is. */
+/* Of a value that is no node, the object that it is; NULL. */
+static const struct diff_fact *find_origin(const struct diff_facts *facts,
+                                           const struct diff_fact *fact)
+{
+    const struct diff_details *details = diff_fact_details(facts, fact);
+
+    return details == NULL || details->origin <= facts->first_event
+               ? NULL
+               : find_event(facts, details->origin - 1 - facts->first_event);
+}
+
 static struct inputs find_inputs(const struct diff_facts *facts,
                                  const struct diff_fact *fact)
 {
-    const struct graph *graph = &facts->graph;
     struct inputs inputs = {.close = NONE, .layout = NONE, .code = NONE};
 
     if (fact->node == GRAPH_NONE) {
-        const struct diff_fact *origin =
-            fact->origin == 0 ? NULL : diff_facts_find(facts, fact->origin - 1);
+        const struct diff_fact *origin = find_origin(facts, fact);
 
         if (origin != NULL) {
             add_input(facts, origin, true, &inputs);
         }
         return inputs;
     }
-    for (uint32_t k = graph->nodes[fact->node].first_edge;
-         k < graph->nodes[fact->node + 1].first_edge; k++) {
-        const struct graph_edge *edge = &graph->edges[k];
-        uint32_t source = facts->facts[edge->source];
+    for (struct edges to = edges_to(facts, fact->node); to.edge < to.end; to.edge++) {
+        const struct graph_edge *edge = &facts->edges[to.edge];
+        uint32_t source = source_of(facts, to.edge);
 
         if (source != NONE && (is_value_edge(edge) || facts->items[source].is_form)) {
             add_input(facts, &facts->items[source], edge->is_unsure == 0, &inputs);
@@ -205,14 +399,11 @@ static struct inputs find_inputs(const struct diff_facts *facts,
 static bool
 is_input(const struct diff_facts *facts, const struct diff_fact *fact, uint32_t number)
 {
-    const struct graph *graph = &facts->graph;
-
     if (fact->node == GRAPH_NONE || number == NONE) {
         return false;
     }
-    for (uint32_t k = graph->nodes[fact->node].first_edge;
-         k < graph->nodes[fact->node + 1].first_edge; k++) {
-        if (facts->facts[graph->edges[k].source] == number) {
+    for (struct edges to = edges_to(facts, fact->node); to.edge < to.end; to.edge++) {
+        if (source_of(facts, to.edge) == number) {
             return true;
         }
     }
@@ -227,14 +418,11 @@ static bool has_input(const struct diff_facts *others,
                       const struct diff_fact *fact,
                       uint64_t digest)
 {
-    const struct graph *graph = &others->graph;
-
     if (other->node == GRAPH_NONE || digest == 0) {
         return false;
     }
-    for (uint32_t k = graph->nodes[other->node].first_edge;
-         k < graph->nodes[other->node + 1].first_edge; k++) {
-        uint32_t source = others->facts[graph->edges[k].source];
+    for (struct edges to = edges_to(others, other->node); to.edge < to.end; to.edge++) {
+        uint32_t source = source_of(others, to.edge);
 
         if (source != NONE && others->items[source].digest == digest &&
             !is_input(facts, fact, others->items[source].partner)) {
@@ -283,9 +471,9 @@ static void find_odd(struct diff_facts *facts)
             fact->state == DIFF_STATE_DIFFERS || fact->state == DIFF_STATE_FLOW;
     }
     /* Sources stand before what was made from them. */
-    for (uint32_t node = 0; node < facts->graph.node_count; node++) {
-        struct diff_fact *fact =
-            facts->facts[node] == NONE ? NULL : &facts->items[facts->facts[node]];
+    for (uint32_t node = 0; node < facts->node_count; node++) {
+        uint32_t number = facts->nodes[node].fact;
+        struct diff_fact *fact = number == NONE ? NULL : &facts->items[number];
 
         if (fact != NULL && (fact->state == DIFF_STATE_CODE || fact->is_lone_part)) {
             struct inputs inputs = find_inputs(facts, fact);
@@ -317,10 +505,14 @@ find_first_of(const struct diff_facts *facts, uint32_t number, enum diff_state s
     return number;
 }
 
-static bool is_growth(const struct diff_fact *close, const struct diff_fact *fact)
+static bool is_growth(const struct diff_facts *facts,
+                      const struct diff_fact *close,
+                      const struct diff_fact *fact)
 {
-    return close->apart > 0 && fact->apart >= 0 &&
-           fact->apart <= GROWTH_MAX * close->apart;
+    float before = diff_fact_details(facts, close)->apart;
+    float now = diff_fact_details(facts, fact)->apart;
+
+    return before > 0 && now >= 0 && now <= GROWTH_MAX * before;
 }
 
 /* Whether the pair's difference comes from one in layout, or within tolerance: that one is own then. */
@@ -338,7 +530,7 @@ static bool comes_from_before(struct diff_facts *b,
         b->items[first].verdict = DIFF_VERDICT_OWN;
         return true;
     }
-    if (inputs->close == NONE || !is_growth(&b->items[inputs->close], fact)) {
+    if (inputs->close == NONE || !is_growth(b, &b->items[inputs->close], fact)) {
         return false;
     }
     first = find_first_of(b, inputs->close, DIFF_STATE_CLOSE);
@@ -347,7 +539,7 @@ static bool comes_from_before(struct diff_facts *b,
     }
     if (b->items[first].verdict != DIFF_VERDICT_OWN) {
         b->items[first].verdict = DIFF_VERDICT_OWN;
-        b->items[first].grown = (uint32_t)(fact - b->items);
+        diff_fact_details(b, &b->items[first])->grown = (uint32_t)(fact - b->items);
     }
     return true;
 }
@@ -356,17 +548,15 @@ static bool comes_from_before(struct diff_facts *b,
 static bool comes_from_sharing(struct diff_facts sides[2], struct diff_fact *fact)
 {
     struct diff_facts *b = &sides[1];
-    const struct graph *graph = &b->graph;
 
     if (fact->node == GRAPH_NONE) {
         return false;
     }
-    for (uint32_t k = graph->nodes[fact->node].first_edge;
-         k < graph->nodes[fact->node + 1].first_edge; k++) {
-        uint32_t writer = b->facts[graph->edges[k].source];
+    for (struct edges to = edges_to(b, fact->node); to.edge < to.end; to.edge++) {
+        uint32_t writer = source_of(b, to.edge);
         struct inputs inputs;
 
-        if (graph->edges[k].kind != GRAPH_ALIAS || writer == NONE) {
+        if (b->edges[to.edge].kind != GRAPH_ALIAS || writer == NONE) {
             continue;
         }
         inputs = find_inputs(b, &b->items[writer]);
@@ -462,123 +652,148 @@ lose(struct diff_facts sides[2], struct losses *losses, unsigned side, uint32_t 
     }
 }
 
-/* Whether something was made from it that is odd, or that is equal and has as many elements as the
- * smaller of the pair. */
-static bool is_used(const struct diff_facts *facts,
-                    const struct diff_fact *fact,
-                    const struct diff_fact *other)
+/* Marks odd facts from which something was made that is odd, or that is equal and has as many elements
+ * as the smaller of the pair. */
+static void find_used(struct diff_facts sides[2], unsigned side)
 {
-    uint64_t count =
-        other != NULL && other->count < fact->count ? other->count : fact->count;
+    struct diff_facts *facts = &sides[side];
 
-    for (uint32_t k = facts->first_out[fact->node];
-         k < facts->first_out[fact->node + 1]; k++) {
-        uint32_t target = facts->facts[facts->targets[facts->out[k]]];
+    for (uint32_t node = 0; node < facts->node_count; node++) {
+        uint32_t number = facts->nodes[node].fact;
+        const struct diff_fact *target = number == NONE ? NULL : &facts->items[number];
 
-        if (target == NONE ||
-            (!fact->is_form && !is_value_edge(&facts->graph.edges[facts->out[k]]))) {
-            continue;
-        }
-        if (fact->state == DIFF_STATE_CODE || facts->items[target].is_odd ||
-            facts->items[target].count >= count) {
-            return true;
+        for (struct edges to = edges_to(facts, node);
+             target != NULL && to.edge < to.end; to.edge++) {
+            uint32_t source = source_of(facts, to.edge);
+            struct diff_fact *fact = source == NONE ? NULL : &facts->items[source];
+            uint32_t count;
+
+            if (fact == NULL || !fact->is_odd ||
+                (!fact->is_form && !is_value_edge(&facts->edges[to.edge]))) {
+                continue;
+            }
+            count = fact->count;
+            if (fact->partner != NONE && sides[1 - side].items[fact->partner].count < count) {
+                count = sides[1 - side].items[fact->partner].count;
+            }
+            fact->is_used |= fact->state == DIFF_STATE_CODE || target->is_odd ||
+                             target->count >= count;
         }
     }
-    return false;
 }
 
 /* ---- values that are elsewhere in the other run ---- */
 
-struct order {
-    const struct diff_fact *items;
-};
-
 static int compare_figures(const void *left, const void *right, void *context)
 {
-    const struct order *order = context;
-    const struct diff_fact *a = &order->items[*(const uint32_t *)left];
-    const struct diff_fact *b = &order->items[*(const uint32_t *)right];
+    const struct diff_facts *facts = context;
+    const struct diff_fact *a = &facts->items[*(const uint32_t *)left];
+    const struct diff_fact *b = &facts->items[*(const uint32_t *)right];
+    float means[2] = {diff_fact_details(facts, a)->mean,
+                      diff_fact_details(facts, b)->mean};
 
     if (a->count != b->count) {
         return a->count < b->count ? -1 : 1;
     }
-    if (a->mean != b->mean) {
-        return a->mean < b->mean ? -1 : 1;
+    if (means[0] != means[1]) {
+        return means[0] < means[1] ? -1 : 1;
     }
     return a < b ? -1 : a > b;
 }
 
+/* Whether it differs, or one run alone has it. */
+static bool is_apart(const struct diff_fact *fact)
+{
+    return fact->is_odd || fact->state == DIFF_STATE_CODE ||
+           fact->state == DIFF_STATE_FLOW;
+}
+
 static bool index_figures(struct diff_facts *facts)
 {
-    struct order order = {facts->items};
+    size_t count = 0;
 
-    facts->odd = memory_allocate(facts->count + 1, sizeof *facts->odd);
+    for (uint32_t i = 0; i < facts->count; i++) {
+        count += is_apart(&facts->items[i]) && facts->items[i].count > 0;
+    }
+    facts->odd = memory_allocate(count + 1, sizeof *facts->odd);
     if (facts->odd == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < facts->count; i++) {
-        const struct diff_fact *fact = &facts->items[i];
-        bool is_alone =
-            fact->state == DIFF_STATE_CODE || fact->state == DIFF_STATE_FLOW;
-
-        if ((fact->is_odd || is_alone) && fact->count > 0) {
+        if (is_apart(&facts->items[i]) && facts->items[i].count > 0) {
             facts->odd[facts->odd_count++] = i;
         }
     }
-    qsort_r(facts->odd, facts->odd_count, sizeof *facts->odd, compare_figures, &order);
+    qsort_r(facts->odd, facts->odd_count, sizeof *facts->odd, compare_figures, facts);
     return true;
 }
 
-static double slack_of(const struct diff_fact *fact)
+static double slack_of(const struct diff_details *figures)
 {
-    return FIGURES_RTOL * (fabs(fact->low) + fabs(fact->high)) + 1e-12;
+    return FIGURES_RTOL * (fabs((double)figures->low) + fabs((double)figures->high)) +
+           1e-12;
 }
 
-static bool has_same_figures(const struct diff_fact *a, const struct diff_fact *b)
+static bool has_same_figures(const struct diff_details *a, const struct diff_details *b)
 {
     double slack = slack_of(a);
 
-    return a->count == b->count && fabs(a->mean - b->mean) <= slack &&
-           fabs(a->low - b->low) <= slack && fabs(a->high - b->high) <= slack;
+    return fabs((double)a->mean - (double)b->mean) <= slack &&
+           fabs((double)a->low - (double)b->low) <= slack &&
+           fabs((double)a->high - (double)b->high) <= slack;
 }
 
-/* Whether the other side has the value, elsewhere than in the fact's own pair. */
-static bool is_elsewhere(const struct diff_facts *others, const struct diff_fact *fact)
+/* The first of the odd facts that has as many elements, and no smaller mean. */
+static size_t find_figures(const struct diff_facts *facts, uint32_t count, double least)
 {
-    size_t first = 0, end = others->odd_count;
-    double least = fact->mean - slack_of(fact);
+    size_t first = 0, end = facts->odd_count;
 
-    if (fact->count == 0) {
-        return false;
-    }
     while (first < end) {
         size_t middle = first + (end - first) / 2;
-        const struct diff_fact *other = &others->items[others->odd[middle]];
+        const struct diff_fact *fact = &facts->items[facts->odd[middle]];
 
-        if (other->count < fact->count ||
-            (other->count == fact->count && other->mean < least)) {
+        if (fact->count < count ||
+            (fact->count == count && diff_fact_details(facts, fact)->mean < least)) {
             first = middle + 1;
         } else {
             end = middle;
         }
     }
+    return first;
+}
+
+/* Whether the other side has the value, elsewhere than in the fact's own pair. */
+static bool is_elsewhere(const struct diff_facts *others,
+                         const struct diff_facts *facts,
+                         const struct diff_fact *fact)
+{
+    const struct diff_details *figures = diff_fact_details(facts, fact);
+    size_t first;
+
+    if (fact->count == 0) {
+        return false;
+    }
+    first = find_figures(others, fact->count, figures->mean - slack_of(figures));
     for (size_t i = 0; i < FIGURES_TRIED && first + i < others->odd_count; i++) {
         uint32_t number = others->odd[first + i];
         const struct diff_fact *other = &others->items[number];
+        const struct diff_details *found = diff_fact_details(others, other);
 
-        if (other->count != fact->count || other->mean > fact->mean + slack_of(fact)) {
+        if (other->count != fact->count ||
+            found->mean > figures->mean + slack_of(figures)) {
             return false;
         }
-        if (number != fact->partner && has_same_figures(fact, other)) {
+        if (number != fact->partner && has_same_figures(figures, found)) {
             return true;
         }
     }
     return false;
 }
 
-static uint64_t key_of(const struct diff_fact *fact)
+/* Of the name and the value. */
+static uint64_t key_of(const struct diff_facts *facts, const struct diff_fact *fact)
 {
-    uint64_t parts[2] = {fact->key, fact->digest};
+    uint64_t parts[3] = {hash_64(diff_fact_name(facts, fact)), fact->path, fact->digest};
 
     return hash_64((struct slice){(const char *)parts, sizeof parts});
 }
@@ -588,48 +803,64 @@ static uint64_t key_of(const struct diff_fact *fact)
 static bool is_choice(const struct diff_facts *facts, const struct diff_fact *fact)
 {
     return fact->is_passed_text && fact->is_edited &&
-           facts->graph.nodes[fact->node].first_edge ==
-               facts->graph.nodes[fact->node + 1].first_edge;
+           edges_to(facts, fact->node).edge == edges_to(facts, fact->node).end;
 }
 
 /* Whether nothing was made from it and the other run does not have it either. */
 static bool is_dropped(struct diff_facts sides[2], unsigned side, uint32_t number)
 {
-    const struct diff_fact *fact = &sides[side].items[number];
+    const struct diff_facts *facts = &sides[side];
+    const struct diff_fact *fact = &facts->items[number];
 
-    const struct diff_fact *other =
-        fact->partner == NONE ? NULL : &sides[1 - side].items[fact->partner];
+    return fact->node != GRAPH_NONE && !fact->is_used && !is_choice(facts, fact) &&
+           (fact->digest == 0 || number_map_get(&sides[1 - side].alone,
+                                                key_of(facts, fact)) == NUMBER_MAP_NONE);
+}
 
-    return fact->node != GRAPH_NONE && !is_used(&sides[side], fact, other) &&
-           !is_choice(&sides[side], fact) &&
-           (fact->digest == 0 ||
-            number_map_get(&sides[1 - side].alone, key_of(fact)) == NUMBER_MAP_NONE);
+/* Marks the sites of the other way that this side went. */
+static bool find_ways(const struct diff_facts *facts, uint8_t *ways)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < facts->count; i++) {
+        if (facts->items[i].state == DIFF_STATE_FLOW) {
+            ways[facts->items[i].site] = 1;
+            has_any = true;
+        }
+    }
+    return has_any;
 }
 
 static bool index_alone(struct diff_facts *facts)
 {
-    for (size_t i = 0; i < facts->count; i++) {
+    uint8_t *ways = memory_allocate_zeroed(facts->site_capacity + 1, 1);
+    bool is_done = ways != NULL;
+    bool has_ways = is_done && find_ways(facts, ways);
+
+    for (size_t i = 0; is_done && i < facts->count; i++) {
         const struct diff_fact *fact = &facts->items[i];
         bool is_alone =
             fact->state == DIFF_STATE_CODE || fact->state == DIFF_STATE_FLOW;
 
-        if (fact->digest == 0 || fact->state == DIFF_STATE_DIFFERS) {
+        if (fact->digest == 0 || fact->state == DIFF_STATE_DIFFERS ||
+            (!is_alone && (!has_ways || ways[fact->site] == 0))) {
             continue;
         }
-        if (!number_map_put(&facts->alone,
-                            is_alone ? key_of(fact) : key_of(fact) ^ fact->site,
-                            (uint32_t)i)) {
-            return false;
-        }
+        is_done = number_map_put(&facts->alone,
+                                 is_alone ? key_of(facts, fact)
+                                          : key_of(facts, fact) ^ fact->site,
+                                 (uint32_t)i);
     }
-    return true;
+    memory_free(ways);
+    return is_done;
 }
 
 /* Whether its site has computed the same in both runs: a recomputation. */
 static bool is_repeated(const struct diff_facts *facts, const struct diff_fact *fact)
 {
-    return fact->digest != 0 &&
-           number_map_get(&facts->alone, key_of(fact) ^ fact->site) != NUMBER_MAP_NONE;
+    return fact->digest != 0 && number_map_get(&facts->alone, key_of(facts, fact) ^
+                                                                  fact->site) !=
+                                    NUMBER_MAP_NONE;
 }
 
 /* Whether a fact cannot come back, whatever was made from it. */
@@ -655,8 +886,8 @@ static bool is_lost_at_once(struct diff_facts sides[2],
         }
         return (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_form &&
                 !is_choice(&sides[side], fact) &&
-                !is_elsewhere(&sides[1 - side], fact) &&
-                !is_elsewhere(&sides[side], other)) ||
+                !is_elsewhere(&sides[1 - side], &sides[side], fact) &&
+                !is_elsewhere(&sides[side], &sides[1 - side], other)) ||
                (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_edited) ||
                (fact->node == GRAPH_NONE &&
                 (other == NULL || other->node == GRAPH_NONE)) ||
@@ -675,17 +906,17 @@ static void spread(struct diff_facts sides[2], struct losses *losses)
         unsigned side = done[0] < losses->counts[0] ? 0 : 1;
         const struct diff_facts *facts = &sides[side];
         const struct diff_fact *fact = &facts->items[losses->items[side][done[side]++]];
-        const struct graph *graph = &facts->graph;
 
         if (fact->node == GRAPH_NONE) {
             continue;
         }
-        for (uint32_t k = graph->nodes[fact->node].first_edge;
-             k < graph->nodes[fact->node + 1].first_edge; k++) {
-            uint32_t source = facts->facts[graph->edges[k].source];
+        for (struct edges to = edges_to(facts, fact->node); to.edge < to.end;
+             to.edge++) {
+            uint32_t source = source_of(facts, to.edge);
 
             if (source != NONE && facts->items[source].is_odd &&
-                (is_value_edge(&graph->edges[k]) || facts->items[source].is_form)) {
+                (is_value_edge(&facts->edges[to.edge]) ||
+                 facts->items[source].is_form)) {
                 lose(sides, losses, side, source);
             }
         }
@@ -704,6 +935,18 @@ static bool is_way_lost(const struct diff_facts *facts, size_t first)
     return false;
 }
 
+/* The branch or loop that one run alone reached; NULL. */
+static const struct site *condition_of(const struct diff_facts *facts,
+                                       const struct diff_fact *fact)
+{
+    const struct site *site = diff_fact_site_of(facts, fact).site;
+
+    return fact->state == DIFF_STATE_FLOW &&
+                   (site->kind == SITE_BRANCH || site->kind == SITE_LOOP)
+               ? site
+               : NULL;
+}
+
 /* What a condition reads is lost if the way that it chose is. */
 static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
 {
@@ -712,14 +955,15 @@ static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
 
         for (size_t i = 0; i < facts->count; i++) {
             const struct diff_fact *fact = &facts->items[i];
+            const struct site *condition = condition_of(facts, fact);
             bool is_first = i == 0 || facts->items[i - 1].state != DIFF_STATE_FLOW;
 
-            if (fact->condition == NULL || !is_first || !is_way_lost(facts, i)) {
+            if (condition == NULL || !is_first || !is_way_lost(facts, i)) {
                 continue;
             }
-            for (uint32_t k = 0; k < fact->condition->read_count; k++) {
+            for (uint32_t k = 0; k < condition->read_count; k++) {
                 const struct diff_fact *read =
-                    diff_facts_find_read(facts, fact, &fact->condition->reads[k]);
+                    diff_facts_find_read(facts, fact, &condition->reads[k]);
 
                 if (read != NULL && read->is_odd) {
                     lose(sides, losses, side, (uint32_t)(read - facts->items));
@@ -804,11 +1048,14 @@ static bool find_lost(struct diff_facts sides[2], bool has_edits)
 bool diff_facts_judge(struct diff_facts sides[2], bool has_edits)
 {
     for (unsigned side = 0; side < 2; side++) {
-        if (!index_edges(&sides[side])) {
+        if (!order_facts(&sides[side])) {
             return false;
         }
+        join_nodes(&sides[side]);
         find_odd(&sides[side]);
     }
     judge_pairs(sides);
+    find_used(sides, 0);
+    find_used(sides, 1);
     return find_lost(sides, has_edits);
 }

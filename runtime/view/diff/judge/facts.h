@@ -14,7 +14,9 @@
 #include "runtime/base/number_map.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/graph/graph.h"
+#include "runtime/view/walk/open_calls.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,12 +103,6 @@ struct diff_node {
     uint32_t first_edge;
 };
 
-struct diff_edge {
-    uint32_t source : 31;
-    uint32_t is_unsure : 1;
-    uint8_t kind; /* enum graph_kind */
-};
-
 struct diff_facts {
     struct diff_fact *items; /* owned */
     size_t count, capacity;
@@ -120,7 +116,7 @@ struct diff_facts {
     uint32_t *order; /* owned: the facts by their events; NULL: they are in that order */
     size_t cursor;   /* the fact that was found last */
     struct diff_node *nodes; /* owned; one more behind the last, for its edges' end */
-    struct diff_edge *edges; /* owned */
+    struct graph_edge *edges; /* owned */
     uint32_t node_count;
     uint32_t *odd; /* owned: odd facts with figures, by their counts and means */
     size_t odd_count;
@@ -131,10 +127,31 @@ struct diff_facts {
 void diff_facts_init(struct diff_facts *facts);
 void diff_facts_release(struct diff_facts *facts);
 
-/* Adds a copy, and gives its number; DIFF_FACT_NONE: out of memory. */
-uint32_t diff_facts_add(struct diff_facts *facts, const struct diff_fact *fact);
-/* The fact of an event; NULL: there is none. */
-struct diff_fact *diff_facts_find(const struct diff_facts *facts, uint64_t event);
+/* The graph of the side's trace, before the first fact; what is not needed of it is freed. false: out of
+ * memory. */
+bool diff_facts_set_graph(struct diff_facts *facts,
+                          struct graph *graph,
+                          uint64_t first_event);
+
+/* Adds a copy; its details where there are any, and of a result the call that made its call. Gives its
+ * number; DIFF_FACT_NONE: out of memory. */
+uint32_t diff_facts_add(struct diff_facts *facts,
+                        const struct diff_fact *fact,
+                        const struct diff_details *details,
+                        const struct open_call *call);
+/* The fact of an event; NULL: there is none. Quick where events are asked for in the order in which they
+ * were added. */
+struct diff_fact *diff_facts_find(struct diff_facts *facts, uint64_t event);
+
+/* The site of an event whose fact is added next. false: out of memory. */
+bool diff_facts_note_site(struct diff_facts *facts, const struct log_event_view *event);
+struct diff_fact_site diff_fact_site_of(const struct diff_facts *facts,
+                                        const struct diff_fact *fact);
+struct slice diff_fact_name(const struct diff_facts *facts,
+                            const struct diff_fact *fact);
+/* NULL: the fact is an equal pair. */
+struct diff_details *diff_fact_details(const struct diff_facts *facts,
+                                       const struct diff_fact *fact);
 
 /* The newest fact before the event that the site's read stands for: a name of the call, of its module
  * where the name is no local one, or a result that a call made at that line returned. NULL: none. */
@@ -142,7 +159,7 @@ const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
                                              const struct diff_fact *reader,
                                              const struct site_read *read);
 
-/* Makes the verdicts of both sides. The graphs are those of the traces. false: out of memory. */
+/* Makes the verdicts of both sides. false: out of memory. */
 bool diff_facts_judge(struct diff_facts sides[2], bool has_edits);
 
 /* What a call of the fact's statement returned last; NULL: none. */

@@ -30,15 +30,24 @@ void diff_fix_visit(struct diff_work *work,
 
 /* ---- code of one program alone ---- */
 
+static struct diff_place fact_place(const struct diff_facts *facts,
+                                         const struct diff_fact *fact)
+{
+    struct diff_fact_site site = diff_fact_site_of(facts, fact);
+
+    return (struct diff_place){site.module, site.site->line};
+}
+
 static void
 add_code(struct diff_work *work, unsigned side, const struct diff_fact *code)
 {
-    struct diff_place place = {code->module, code->line};
+    const struct diff_facts *facts = &work->facts[side];
+    struct diff_place place = fact_place(facts, code);
     struct slice source = diff_place_source(work, side, place);
 
     buffer_add(&work->words,
                side == 0 ? SLICE("; only A wrote ") : SLICE("; only B wrote "));
-    text_add_shortened(&work->words, code->name, 80);
+    text_add_shortened(&work->words, diff_fact_name(facts, code), 80);
     buffer_add(&work->words, SLICE(" at "));
     diff_place_add(work, side, place, &work->words);
     if (source.size > 0) {
@@ -52,6 +61,7 @@ bool diff_fix_code(struct diff_work *work,
                    struct diff_finding *finding)
 {
     const struct diff_fact *code[2];
+    struct diff_place place;
 
     for (unsigned side = 0; side < 2; side++) {
         code[side] = diff_facts_find_code(&work->facts[side], facts[side],
@@ -74,9 +84,10 @@ bool diff_fix_code(struct diff_work *work,
     work->words.size = 0;
     buffer_add(&work->words, buffer_slice(&work->path));
     work->name.size = 0;
-    text_add_shortened(&work->name, code[1]->name, 80);
-    finding->modules[1] = code[1]->module;
-    finding->lines[1] = code[1]->line;
+    text_add_shortened(&work->name, diff_fact_name(&work->facts[1], code[1]), 80);
+    place = fact_place(&work->facts[1], code[1]);
+    finding->modules[1] = place.module;
+    finding->lines[1] = place.line;
     return true;
 }
 

@@ -254,7 +254,7 @@ static void judge_condition(struct diff_work *work,
                             unsigned side,
                             const struct log_event_view *event)
 {
-    const struct diff_facts *facts = &work->facts[side];
+    struct diff_facts *facts = &work->facts[side];
     const struct diff_fact *fact = diff_facts_find(facts, event->number);
     const struct diff_fact *result =
         fact == NULL ? NULL : diff_facts_find_result(facts, fact);
@@ -745,12 +745,13 @@ collect_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
     const struct log_event_view *event = &step->items[side]->event;
     const struct open_call *call = step->calls[side];
     struct diff_fact fact;
+    struct diff_details details;
     bool is_code = step->odd == DIFF_ODD_CODE ||
                    (step->odd == DIFF_ODD_FLOW && is_made_by_edit(work, side, call));
     bool is_unchanged = event->difference == 0 && (event->change == CHANGE_REBOUND ||
                                                    event->change == CHANGE_SAME);
 
-    diff_fact_fill(work, side, event, call, &fact);
+    diff_fact_fill(work, side, event, call, &fact, &details);
     fact.state = is_code ? DIFF_STATE_CODE : DIFF_STATE_FLOW;
     if (step->odd == DIFF_ODD_LEFT_OUT || (event->flags & LOG_EVENT_READ) != 0 ||
         (is_code && is_unchanged)) {
@@ -758,11 +759,7 @@ collect_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
     }
     fact.is_code = is_code;
     fact.is_lone_part = step->odd == DIFF_ODD_PART;
-    if (fact.state == DIFF_STATE_FLOW &&
-        (event->site->kind == SITE_BRANCH || event->site->kind == SITE_LOOP)) {
-        fact.condition = event->site;
-    }
-    if (diff_facts_add(&work->facts[side], &fact) == DIFF_FACT_NONE) {
+    if (diff_facts_add(&work->facts[side], &fact, &details, call) == DIFF_FACT_NONE) {
         work->has_failed = true;
     }
 }

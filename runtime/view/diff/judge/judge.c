@@ -443,50 +443,69 @@ static bool is_edited(const struct diff_work *work,
 }
 
 /* By these a value is found elsewhere in the other run. */
-static void add_figures(const struct log_event_view *event, struct diff_fact *fact)
+static void add_figures(const struct log_event_view *event,
+                        struct diff_fact *fact,
+                        struct diff_details *details)
 {
+    uint64_t count = 0;
+
     if (event->kind == VALUE_INT || event->kind == VALUE_FLOAT) {
-        fact->count = 1;
-        fact->mean =
+        count = 1;
+        details->mean =
             event->kind == VALUE_INT ? (float)event->integer : (float)event->real;
-        fact->low = fact->high = fact->mean;
+        details->low = details->high = details->mean;
     } else if (event->kind == VALUE_TENSOR && event->has_statistics) {
-        fact->count = event->statistics.count;
-        fact->low =
+        count = event->statistics.count;
+        details->low =
             (float)statistics_bound_real(event->shape->dtype, event->statistics.min);
-        fact->high =
+        details->high =
             (float)statistics_bound_real(event->shape->dtype, event->statistics.max);
-        fact->mean = (float)event->statistics.mean;
+        details->mean = (float)event->statistics.mean;
     }
-    if (!isfinite(fact->mean) || !isfinite(fact->low) || !isfinite(fact->high)) {
-        fact->count = 0; /* no figures to compare by */
+    if (!isfinite(details->mean) || !isfinite(details->low) ||
+        !isfinite(details->high)) {
+        count = 0; /* no figures to compare by */
     }
+    fact->count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+/* Which of the site's names the event has; none: UINT16_MAX. */
+static uint16_t name_of(const struct log_event_view *event)
+{
+    const struct site *site = event->site;
+    bool is_read = (event->flags & LOG_EVENT_READ) != 0;
+    uint32_t count = is_read ? site->read_count : site->write_count;
+
+    for (uint32_t i = 0; i < count && i < UINT16_MAX; i++) {
+        const char *bytes =
+            is_read ? site->reads[i].name.bytes : site->writes[i].name.bytes;
+
+        if (bytes == event->name.bytes) {
+            return (uint16_t)i;
+        }
+    }
+    return UINT16_MAX;
 }
 
 void diff_fact_fill(struct diff_work *work,
                     unsigned side,
                     const struct log_event_view *event,
                     const struct open_call *call,
-                    struct diff_fact *fact)
+                    struct diff_fact *fact,
+                    struct diff_details *details)
 {
-    uint64_t keys[2] = {hash_64(event->name), hash_64(event->path)};
+    uint64_t number = event->number - work->facts[side].first_event;
 
     *fact = (struct diff_fact){
-        .event = event->number,
+        .event = (uint32_t)number,
         .digest = digest_of(event),
-        .origin = event->kind == VALUE_TENSOR ? event->tensor.origin : 0,
-        .name = event->name,
-        .key = hash_64((struct slice){(const char *)keys, sizeof keys}),
+        .path = event->path.size == 0 ? 0 : (uint32_t)hash_64(event->path) | 1,
         .partner = DIFF_FACT_NONE,
         .node = GRAPH_NONE,
-        .grown = DIFF_FACT_NONE,
         .call = event->call,
-        .parent = call == NULL || call->parent == NULL ? 0 : call->parent->call,
-        .call_line = call == NULL ? 0 : call->line,
-        .module = event->module_number,
         .site = event->site_number,
-        .line = event->site->line,
-        .apart = -1,
+        .name = name_of(event),
+        .is_read = (event->flags & LOG_EVENT_READ) != 0,
         .is_number = event->kind == VALUE_INT || event->kind == VALUE_FLOAT ||
                      event->kind == VALUE_TEXT,
         .is_passed_text = event->kind == VALUE_TEXT && event->site->kind == SITE_ENTER,
@@ -495,7 +514,14 @@ void diff_fact_fill(struct diff_work *work,
         .is_container = event->kind == VALUE_CONTAINER,
         .is_part = event->path.size > 0,
     };
-    add_figures(event, fact);
+    *details = (struct diff_details){
+        .origin = event->kind == VALUE_TENSOR ? event->tensor.origin : 0,
+        .grown = DIFF_FACT_NONE,
+        .apart = -1,
+    };
+    add_figures(event, fact, details);
+    work->has_failed = work->has_failed || number >= DIFF_FACT_NONE ||
+                       !diff_facts_note_site(&work->facts[side], event);
 }
 
 /* How far apart the two are, in terms of their usual size; -1: not known. */
@@ -551,13 +577,14 @@ static void collect_pair(struct diff_work *work,
 
     for (unsigned side = 0; side < 2; side++) {
         struct diff_fact fact;
+        struct diff_details details;
 
-        diff_fact_fill(work, side, &items[side]->event, calls[side], &fact);
+        diff_fact_fill(work, side, &items[side]->event, calls[side], &fact, &details);
         fact.state = (uint8_t)state;
         fact.is_clock = may_differ;
         is_edited |= fact.is_edited;
         if (comparison != NULL) {
-            fact.apart = apart_of(comparison, &items[1]->event);
+            details.apart = apart_of(comparison, &items[1]->event);
             fact.is_form = comparison->cause >= DIFF_CAUSE_KIND &&
                            comparison->cause < DIFF_CAUSE_STRIDES;
             fact.is_values = comparison->cause == DIFF_CAUSE_VALUES;
@@ -565,7 +592,9 @@ static void collect_pair(struct diff_work *work,
         }
         fact.is_hidden = state == DIFF_STATE_DIFFERS &&
                          is_hidden_write(work, side, &items[side]->event);
-        numbers[side] = diff_facts_add(&work->facts[side], &fact);
+        numbers[side] = diff_facts_add(&work->facts[side], &fact,
+                                       state == DIFF_STATE_EQUAL ? NULL : &details,
+                                       calls[side]);
         work->has_failed = work->has_failed || numbers[side] == DIFF_FACT_NONE;
     }
     if (work->has_failed) {
@@ -660,15 +689,16 @@ static void report_fix(struct diff_work *work,
 }
 
 /* The pair is equal within tolerance; what grows from it is not. */
-static void add_growth(struct diff_work *work, const struct diff_fact *fact)
+static void add_growth(struct diff_work *work, uint32_t grown_fact)
 {
-    const struct diff_fact *grown = &work->facts[1].items[fact->grown];
+    const struct diff_facts *facts = &work->facts[1];
+    const struct diff_fact *grown = &facts->items[grown_fact];
 
     work->words.size = 0;
     buffer_add(&work->words, SLICE("within tolerance here, beyond it at line "));
-    buffer_add_number(&work->words, grown->line);
+    buffer_add_number(&work->words, diff_fact_site_of(facts, grown).site->line);
     buffer_add(&work->words, SLICE(" in "));
-    text_add_shortened(&work->words, grown->name, 80);
+    text_add_shortened(&work->words, diff_fact_name(facts, grown), 80);
 }
 
 static void report_pair(struct diff_work *work,
@@ -677,14 +707,15 @@ static void report_pair(struct diff_work *work,
                         const struct diff_comparison *comparison,
                         const struct diff_fact *facts[2])
 {
+    const struct diff_details *details = diff_fact_details(&work->facts[1], facts[1]);
     struct diff_finding finding;
 
     fill_finding(work, items, calls, comparison, &finding);
     finding.class_ = facts[1]->verdict == DIFF_VERDICT_OWN    ? DIFF_OWN
                      : facts[1]->verdict == DIFF_VERDICT_STEP ? DIFF_STEP
                                                               : DIFF_INHERITED;
-    if (facts[1]->grown != DIFF_FACT_NONE) {
-        add_growth(work, facts[1]);
+    if (details != NULL && details->grown != DIFF_FACT_NONE) {
+        add_growth(work, details->grown);
         finding.cause = DIFF_CAUSE_VALUES;
     } else if (finding.class_ == DIFF_OWN) {
         report_fix(work, facts, &finding);
