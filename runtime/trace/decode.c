@@ -117,15 +117,16 @@ static const char *decode_nonfinite(struct rest *rest, struct log_event_view *vi
     return NULL;
 }
 
-static const char *decode_sample(const struct log_reader *reader,
-                                 struct rest *rest,
-                                 struct log_event_view *view)
+static const char *decode_sample(struct rest *rest, struct log_event_view *view)
 {
     const struct log_shape *shape = view->shape;
     size_t size = dtype_size(shape->dtype);
 
-    sample_grid_init(&view->grid, shape->shape, shape->dimension_count,
-                     reader->header.sample);
+    view->grid.dimension_count = shape->grid->dimension_count;
+    view->grid.shape = shape->grid->shape;
+    view->grid.count = shape->grid->count;
+    memcpy(view->grid.counts, shape->grid->counts,
+           shape->dimension_count * sizeof *shape->grid->counts);
     if (size == 0 || view->grid.count > rest->size / size) {
         return too_short;
     }
@@ -177,7 +178,7 @@ static const char *decode_tensor(const struct log_reader *reader,
         problem = "an event counts more elements than its tensor has";
     }
     if (problem == NULL && (view->flags & LOG_EVENT_SAMPLE) != 0) {
-        problem = decode_sample(reader, rest, view);
+        problem = decode_sample(rest, view);
     }
     return problem;
 }
@@ -252,6 +253,27 @@ static const char *find_place(const struct log_reader *reader,
     return find_name(event, view);
 }
 
+/* What events and gradients have in common; the rest is nothing yet. */
+static void begin_view(const struct log_reader *reader,
+                       const struct log_event *event,
+                       uint64_t number,
+                       struct log_event_view *view)
+{
+    memset(view, 0, offsetof(struct log_event_view, grid));
+    view->grid.dimension_count = 0;
+    view->grid.count = 0;
+    view->number = number;
+    view->time = event->time;
+    view->site_number = event->site;
+    view->call = event->call;
+    view->visit = event->visit;
+    view->thread = event->thread;
+    view->training_step = reader->stream.training_step;
+    view->flags = event->record.flags;
+    view->type = SLICE("");
+    view->text = SLICE("");
+}
+
 static const char *decode_event(const struct log_reader *reader,
                                 const char *bytes,
                                 uint64_t number,
@@ -262,21 +284,10 @@ static const char *decode_event(const struct log_reader *reader,
     struct log_event_view *view = &item->event;
     const char *problem;
 
-    *view = (struct log_event_view){
-        .number = number,
-        .time = event->time,
-        .site_number = event->site,
-        .call = event->call,
-        .visit = event->visit,
-        .thread = event->thread,
-        .training_step = reader->stream.training_step,
-        .kind = event->record.tag,
-        .change = event->record.mark,
-        .difference = event->difference,
-        .flags = event->record.flags,
-        .type = SLICE(""),
-        .text = SLICE(""),
-    };
+    begin_view(reader, event, number, view);
+    view->kind = event->record.tag;
+    view->change = event->record.mark;
+    view->difference = event->difference;
     if (event->record.tag >= VALUE_KIND_COUNT || event->record.mark >= CHANGE_COUNT) {
         return "an event is of an unknown kind";
     }
@@ -295,21 +306,10 @@ static const char *decode_gradient(const struct log_reader *reader,
     struct log_event_view *view = &item->event;
     const char *problem;
 
-    *view = (struct log_event_view){
-        .number = next_event,
-        .time = event->time,
-        .site_number = event->site,
-        .call = event->call,
-        .visit = event->visit,
-        .thread = event->thread,
-        .training_step = reader->stream.training_step,
-        .kind = VALUE_TENSOR,
-        .gradient = event->record.tag,
-        .step = gradient->step,
-        .flags = event->record.flags,
-        .type = SLICE(""),
-        .text = SLICE(""),
-    };
+    begin_view(reader, event, next_event, view);
+    view->kind = VALUE_TENSOR;
+    view->gradient = event->record.tag;
+    view->step = gradient->step;
     if (view->gradient != LOG_GRADIENT_ARRIVED &&
         view->gradient != LOG_GRADIENT_ACCUMULATED) {
         return "a gradient is of an unknown kind";

@@ -288,6 +288,7 @@ static const char *read_form(struct log_reader *reader, const char *bytes)
     const int64_t *numbers = (const void *)(form + 1);
     const char *problem = check_form(form);
     struct log_shape *shape;
+    struct sample_grid *grid;
 
     if (problem != NULL) {
         return problem;
@@ -296,10 +297,13 @@ static const char *read_form(struct log_reader *reader, const char *bytes)
         return "a form's number is out of order";
     }
     shape = arena_allocate(&reader->arena, 1, sizeof *shape);
-    if (shape == NULL) {
+    grid = arena_allocate(&reader->arena, 1, sizeof *grid);
+    if (shape == NULL || grid == NULL) {
         return out_of_memory;
     }
+    sample_grid_init(grid, numbers, form->dimension_count, reader->header.sample);
     *shape = (struct log_shape){
+        .grid = grid,
         .dtype = form->dtype,
         .dimension_count = form->dimension_count,
         .shape = numbers,

@@ -41,6 +41,7 @@ struct log_shape {
     struct slice device; /* "cpu" */
     struct slice layout; /* "strided" */
     struct slice note;   /* why there are no values; "" */
+    const struct sample_grid *grid; /* of its samples */
 };
 
 /* One event, decoded and checked: every number in it leads to something that is there. */
@@ -73,8 +74,9 @@ struct log_event_view {
     uint64_t training_step;         /* that was under way, from 0 */
     uint32_t step;                  /* of a gradient: the backward's number; else 0 */
     enum log_gradient_tag gradient; /* LOG_GRADIENT; else 0 */
-    struct sample_grid grid;        /* of the sample; count 0 where there is none */
     const void *sample;             /* grid.count elements, not aligned; may be NULL */
+    struct sample_grid grid; /* of the sample; count 0 where there is none. The last: it is large, and what
+                              * is not used of it is not cleared. */
 };
 
 struct log_call_view {

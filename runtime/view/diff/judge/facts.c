@@ -798,6 +798,15 @@ static uint64_t key_of(const struct diff_facts *facts, const struct diff_fact *f
     return hash_64((struct slice){(const char *)parts, sizeof parts});
 }
 
+/* Added to the key of an equal pair's value: at a site, and of an item anywhere. */
+#define KEY_OF_SITE 0x9e3779b97f4a7c15u
+#define KEY_OF_ITEM 0xc2b2ae3d27d4eb4fu
+
+static uint64_t key_of_site(const struct diff_fact *fact)
+{
+    return KEY_OF_SITE * (fact->site + 1);
+}
+
 /* A text that a line passes as it stands, and that no value is made from, such as the name of an
  * implementation: what it chooses shows in other values. */
 static bool is_choice(const struct diff_facts *facts, const struct diff_fact *fact)
@@ -806,50 +815,82 @@ static bool is_choice(const struct diff_facts *facts, const struct diff_fact *fa
            edges_to(facts, fact->node).edge == edges_to(facts, fact->node).end;
 }
 
+/* An item of a container that a function was given: it was put in elsewhere, and is only seen here. */
+static bool is_seen_item(const struct diff_facts *facts, const struct diff_fact *fact)
+{
+    return fact->is_part && diff_fact_site_of(facts, fact).site->kind == SITE_ENTER;
+}
+
+static bool has_key(const struct diff_facts *facts, uint64_t key)
+{
+    return number_map_get(&facts->alone, key) != NUMBER_MAP_NONE;
+}
+
 /* Whether nothing was made from it and the other run does not have it either. */
 static bool is_dropped(struct diff_facts sides[2], unsigned side, uint32_t number)
 {
     const struct diff_facts *facts = &sides[side];
+    const struct diff_facts *others = &sides[1 - side];
     const struct diff_fact *fact = &facts->items[number];
 
-    return fact->node != GRAPH_NONE && !fact->is_used && !is_choice(facts, fact) &&
-           (fact->digest == 0 || number_map_get(&sides[1 - side].alone,
-                                                key_of(facts, fact)) == NUMBER_MAP_NONE);
+    if (fact->node == GRAPH_NONE || fact->is_used || is_choice(facts, fact)) {
+        return false;
+    }
+    return fact->digest == 0 || !(has_key(others, key_of(facts, fact)) ||
+                                  (is_seen_item(facts, fact) &&
+                                   has_key(others, key_of(facts, fact) ^ KEY_OF_ITEM)));
 }
 
-/* Marks the sites of the other way that this side went. */
-static bool find_ways(const struct diff_facts *facts, uint8_t *ways)
+/* Whether is_dropped may ask for an item. */
+static bool has_seen_items(const struct diff_facts *facts)
 {
-    bool has_any = false;
-
     for (size_t i = 0; i < facts->count; i++) {
-        if (facts->items[i].state == DIFF_STATE_FLOW) {
-            ways[facts->items[i].site] = 1;
-            has_any = true;
+        const struct diff_fact *fact = &facts->items[i];
+
+        if (fact->is_odd && !fact->is_used && is_seen_item(facts, fact)) {
+            return true;
         }
     }
-    return has_any;
+    return false;
 }
 
-static bool index_alone(struct diff_facts *facts)
+/* The sites that one run alone came to: is_repeated may ask for what they computed in both. */
+static void mark_ways(const struct diff_facts *facts, uint8_t *ways)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        ways[facts->items[i].site] |= facts->items[i].state == DIFF_STATE_FLOW;
+    }
+}
+
+static bool add_key(struct diff_facts *facts, uint64_t key, size_t fact)
+{
+    return number_map_put(&facts->alone, key, (uint32_t)fact);
+}
+
+static bool index_alone(struct diff_facts *facts, bool has_items)
 {
     uint8_t *ways = memory_allocate_zeroed(facts->site_capacity + 1, 1);
     bool is_done = ways != NULL;
-    bool has_ways = is_done && find_ways(facts, ways);
 
+    if (is_done) {
+        mark_ways(facts, ways);
+    }
     for (size_t i = 0; is_done && i < facts->count; i++) {
         const struct diff_fact *fact = &facts->items[i];
-        bool is_alone =
-            fact->state == DIFF_STATE_CODE || fact->state == DIFF_STATE_FLOW;
 
-        if (fact->digest == 0 || fact->state == DIFF_STATE_DIFFERS ||
-            (!is_alone && (!has_ways || ways[fact->site] == 0))) {
+        if (fact->digest == 0 || fact->state == DIFF_STATE_DIFFERS) {
             continue;
         }
-        is_done = number_map_put(&facts->alone,
-                                 is_alone ? key_of(facts, fact)
-                                          : key_of(facts, fact) ^ fact->site,
-                                 (uint32_t)i);
+        if (fact->state == DIFF_STATE_CODE || fact->state == DIFF_STATE_FLOW) {
+            is_done = add_key(facts, key_of(facts, fact), i);
+            continue;
+        }
+        if (ways[fact->site] != 0) {
+            is_done = add_key(facts, key_of(facts, fact) ^ key_of_site(fact), i);
+        }
+        if (is_done && has_items && fact->is_part) {
+            is_done = add_key(facts, key_of(facts, fact) ^ KEY_OF_ITEM, i);
+        }
     }
     memory_free(ways);
     return is_done;
@@ -858,9 +899,7 @@ static bool index_alone(struct diff_facts *facts)
 /* Whether its site has computed the same in both runs: a recomputation. */
 static bool is_repeated(const struct diff_facts *facts, const struct diff_fact *fact)
 {
-    return fact->digest != 0 && number_map_get(&facts->alone, key_of(facts, fact) ^
-                                                                  fact->site) !=
-                                    NUMBER_MAP_NONE;
+    return fact->digest != 0 && has_key(facts, key_of(facts, fact) ^ key_of_site(fact));
 }
 
 /* Whether a fact cannot come back, whatever was made from it. */
@@ -1011,12 +1050,14 @@ static void find_lost_containers(struct diff_facts sides[2])
 static bool find_lost(struct diff_facts sides[2], bool has_edits)
 {
     struct losses losses = {.counts = {0, 0}, .done = {0, 0}};
+    bool has_items = has_seen_items(&sides[0]) || has_seen_items(&sides[1]);
     bool is_done = true;
 
     for (unsigned side = 0; side < 2; side++) {
         losses.items[side] =
             memory_allocate(sides[side].count + 1, sizeof *losses.items[side]);
-        is_done = is_done && losses.items[side] != NULL && index_alone(&sides[side]) &&
+        is_done = is_done && losses.items[side] != NULL && 
+                  index_alone(&sides[side], has_items) &&
                   index_figures(&sides[side]);
     }
     for (unsigned side = 0; is_done && side < 2; side++) {

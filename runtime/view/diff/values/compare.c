@@ -3,7 +3,9 @@
 
 #include "runtime/view/diff/align/align.h"
 #include "runtime/view/diff/values/floor.h"
+#include "runtime/view/diff/values/values.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -77,7 +79,8 @@ static bool diff_have_samples(const struct log_event_view *a,
                               const struct log_event_view *b)
 {
     return a->sample != NULL && b->sample != NULL && a->grid.count == b->grid.count &&
-           a->grid.count > 0 && dtype_size(a->shape->dtype) > 0 &&
+           a->grid.count > 0 && a->grid.count <= SAMPLE_MAX &&
+           dtype_size(a->shape->dtype) > 0 &&
            dtype_size(b->shape->dtype) > 0 &&
            memcmp(a->grid.counts, b->grid.counts,
                   a->grid.dimension_count * sizeof *a->grid.counts) == 0;
@@ -97,28 +100,56 @@ static double largest_of(const struct log_event_view *event)
     return isfinite(largest) ? largest : 0;
 }
 
-static struct dtype_value sample_at(const struct log_event_view *event, uint64_t index)
-{
-    enum dtype dtype = event->shape->dtype;
+/* The elements of two samples at the same places, of which `apart` is how far apart they are. */
+struct sample_pairs {
+    double a[SAMPLE_MAX], b[SAMPLE_MAX];
+    double apart[SAMPLE_MAX];
+    double sizes[SAMPLE_MAX]; /* of b's elements that differ */
+};
 
-    return dtype_read(dtype, (const char *)event->sample + index * dtype_size(dtype));
+static void
+read_reals(struct sample_pairs *pairs, const struct log_event_view *const events[2])
+{
+    size_t count = (size_t)events[0]->grid.count;
+
+    diff_reals_read(events[0]->shape->dtype, events[0]->sample, count, pairs->a);
+    diff_reals_read(events[1]->shape->dtype, events[1]->sample, count, pairs->b);
+    for (size_t i = 0; i < count; i++) {
+        pairs->apart[i] = diff_reals_apart(pairs->a[i], pairs->b[i]);
+        pairs->sizes[i] = fabs(pairs->b[i]);
+    }
+}
+
+/* Of complex numbers, and of integers that no double holds. */
+static void
+read_elements(struct sample_pairs *pairs, const struct log_event_view *const events[2])
+{
+    enum dtype dtypes[2] = {events[0]->shape->dtype, events[1]->shape->dtype};
+    const char *bytes[2] = {events[0]->sample, events[1]->sample};
+
+    for (size_t i = 0; i < events[0]->grid.count; i++) {
+        struct dtype_value x = dtype_read(dtypes[0], bytes[0] + i * dtype_size(dtypes[0]));
+        struct dtype_value y = dtype_read(dtypes[1], bytes[1] + i * dtype_size(dtypes[1]));
+
+        pairs->a[i] = dtype_value_real(&x);
+        pairs->b[i] = dtype_value_real(&y);
+        pairs->apart[i] = diff_elements_apart(&x, &y, &pairs->sizes[i]);
+    }
 }
 
 /* The bound of an element's error grows with the largest numbers of its array. Only those that differ
  * between the two count, as far as was recorded: so the fill value of a mask does not hide the
  * others. */
-static double sample_scale(const struct log_event_view *a,
+static double sample_scale(const struct sample_pairs *pairs,
+                           size_t count,
                            const struct log_event_view *b)
 {
     double largest = 0;
 
-    for (uint64_t i = 0; i < a->grid.count; i++) {
-        struct dtype_value x = sample_at(a, i);
-        struct dtype_value y = sample_at(b, i);
-        double size;
-
-        if (diff_elements_apart(&x, &y, &size) != 0 && isfinite(size)) {
-            largest = fmax(largest, size);
+    for (size_t i = 0; i < count; i++) {
+        if (pairs->apart[i] != 0 && isfinite(pairs->sizes[i]) &&
+            pairs->sizes[i] > largest) {
+            largest = pairs->sizes[i];
         }
     }
     return fmin(SAMPLE_SHARE * largest, largest_of(b));
@@ -129,30 +160,36 @@ static bool compare_samples(const struct log_event_view *a,
                             bool has_scale,
                             struct diff_comparison *comparison)
 {
-    double scale = has_scale ? sample_scale(a, b) : 0;
-    double worst = -1;
+    const struct log_event_view *const events[2] = {a, b};
+    size_t count = (size_t)a->grid.count;
+    struct sample_pairs pairs;
+    double scale, worst = -1;
     bool is_within = true;
 
+    assert(count <= SAMPLE_MAX);
+    if (diff_is_real(a->shape->dtype) && diff_is_real(b->shape->dtype)) {
+        read_reals(&pairs, events);
+    } else {
+        read_elements(&pairs, events);
+    }
+    scale = has_scale ? sample_scale(&pairs, count, b) : 0;
     comparison->scale = scale;
     comparison->sample_count = a->grid.count;
-    for (uint64_t i = 0; i < a->grid.count; i++) {
-        struct dtype_value x = sample_at(a, i);
-        struct dtype_value y = sample_at(b, i);
-        double size;
-        double apart = diff_elements_apart(&x, &y, &size);
+    for (size_t i = 0; i < count; i++) {
+        double apart = pairs.apart[i];
 
-        if (apart > 0 &&
-            !(isfinite(apart) &&
-              apart <= comparison->atol + comparison->rtol * (size + scale))) {
+        if (apart > 0 && !(isfinite(apart) &&
+                           apart <= comparison->atol +
+                                        comparison->rtol * (pairs.sizes[i] + scale))) {
             is_within = false;
         }
         if (apart > worst) {
             worst = apart;
             comparison->sample_worst = i;
-            comparison->distance.worst_values[0] = dtype_value_real(&x);
-            comparison->distance.worst_values[1] = dtype_value_real(&y);
         }
     }
+    comparison->distance.worst_values[0] = pairs.a[comparison->sample_worst];
+    comparison->distance.worst_values[1] = pairs.b[comparison->sample_worst];
     comparison->sample_worst_distance = worst;
     comparison->distance.max_abs = fmax(worst, comparison->distance.max_abs);
     return is_within;
