@@ -50,26 +50,26 @@ def large_and_small(turns):
         yield large, small
 
 
-def seconds(work):
-    """That a function takes, or a program of these words, which must end well."""
+def seconds(work, codes=(0,)):
+    """That a function takes, or a program of these words, which must end with one of the codes."""
     started = time.perf_counter()
     if callable(work):
         work()
     else:
-        subprocess.run(work, stdout=subprocess.DEVNULL, check=True)
+        assert subprocess.run(work, stdout=subprocess.DEVNULL).returncode in codes, work
     return time.perf_counter() - started
 
 
-def in_turns(works, rounds):
+def in_turns(works, rounds, codes=(0,)):
     """{name: [seconds]} of so many rounds in which they take turns."""
     times = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
-            times[name].append(seconds(work))
+            times[name].append(seconds(work, codes))
     return times
 
 
-def peak_memory(words):
+def peak_memory(words, codes=(0,)):
     """In kilobytes, asked again and again while it works: the figure that is told at the end of
     a process counts what it was forked from too."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
@@ -78,12 +78,12 @@ def peak_memory(words):
     while process.poll() is None:
         lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
         peak = max([peak, *(int(line.split()[1]) for line in lines)])
-    assert process.wait() == 0
+    assert process.wait() in codes
     return peak
 
 
-def memory_growth(words, small_words):
+def memory_growth(words, small_words, codes=(0,)):
     """How many MB more a command holds over a large trace than over a small one."""
-    peak, small_peak = peak_memory(words), peak_memory(small_words)
+    peak, small_peak = peak_memory(words, codes), peak_memory(small_words, codes)
     print(f"memory of {' '.join(map(str, words[1:]))}: {peak} kB; {small_peak} kB for a small trace")
     return (peak - small_peak) / 1024

@@ -36,11 +36,11 @@ struct log_shape {
     const int64_t *shape;
     const int64_t *strides; /* may be NULL */
     bool strides_are_bytes;
-    unsigned flags;      /* enum log_form_flag */
-    struct slice type;   /* "" for a plain tensor or array */
-    struct slice device; /* "cpu" */
-    struct slice layout; /* "strided" */
-    struct slice note;   /* why there are no values; "" */
+    unsigned flags;                 /* enum log_form_flag */
+    struct slice type;              /* "" for a plain tensor or array */
+    struct slice device;            /* "cpu" */
+    struct slice layout;            /* "strided" */
+    struct slice note;              /* why there are no values; "" */
     const struct sample_grid *grid; /* of its samples */
 };
 
@@ -75,7 +75,8 @@ struct log_event_view {
     uint32_t step;                  /* of a gradient: the backward's number; else 0 */
     enum log_gradient_tag gradient; /* LOG_GRADIENT; else 0 */
     const void *sample;             /* grid.count elements, not aligned; may be NULL */
-    struct sample_grid grid; /* of the sample; count 0 where there is none. The last: it is large, and what
+    struct sample_grid
+        grid; /* of the sample; count 0 where there is none. The last: it is large, and what
                               * is not used of it is not cleared. */
 };
 

@@ -316,7 +316,7 @@ static bool judge(struct diff_work *work)
     if (work->is_stopped) {
         return false;
     }
-    return diff_facts_judge(work->facts, work->edits.count > 0) ||
+    return diff_verdicts_find(work->facts, work->edits.count > 0) ||
            error_set_memory(work->error);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/view/diff/judge/edits.h"
 #include "runtime/view/diff/judge/facts.h"
 #include "runtime/view/diff/judge/scope.h"
+#include "runtime/view/diff/judge/verdicts.h"
 #include "runtime/view/diff/values/compare.h"
 #include "runtime/view/diff/values/floor.h"
 #include "runtime/view/diff/values/values.h"
@@ -80,7 +81,7 @@ struct diff_work {
     struct diff_pending pending;
     struct diff_kept kept[2];
     enum diff_pass pass;
-    bool has_odd;  /* SCAN: something may differ, and is to be judged */
+    bool has_odd;   /* SCAN: something may differ, and is to be judged */
     bool has_alone; /* SCAN: one run alone has events that changed nothing so far */
     struct diff_facts facts[2];
     struct diff_edits edits;

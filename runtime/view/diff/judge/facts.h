@@ -1,13 +1,5 @@
-/* Facts: what the comparison of two traces found of each event, and the verdict that follows from
- * them and from the graphs of both traces.
- *
- * An event is odd if its value differs, or if one run alone has it and it was made from something
- * odd, or by another way through the program. A pair that differs is inherited if something odd
- * went into it by a certain edge, else own. An odd value comes back if all that was made from it
- * is equal in both runs or comes back: then it is a step of its own, and no difference. That a
- * result of fewer elements is equal proves nothing: the sum of a layer norm is 0 whatever its eps.
- * What chose another way through the program does not come back if something of that way does not.
- * And where both runs give one name another value, one of them must have the other's elsewhere. */
+/* Facts: what the comparison of two traces found of each event. Verdicts follow from them and from the
+ * graphs of both traces: see verdicts.h. */
 #ifndef MONITORCH_VIEW_DIFF_JUDGE_FACTS_H
 #define MONITORCH_VIEW_DIFF_JUDGE_FACTS_H
 
@@ -69,11 +61,12 @@ struct diff_fact {
     bool is_edited : 1; /* its line reads differently, or the line that passed it */
     bool is_form : 1;   /* differs in more than its values */
     bool is_values : 1; /* differs in its values alone */
-    bool is_other_type : 1; /* a number or a text of another type than the other side's */
-    bool is_hidden : 1;     /* differs, and its statement may have written anywhere */
+    bool
+        is_other_type : 1; /* a number or a text of another type than the other side's */
+    bool is_hidden : 1;    /* differs, and its statement may have written anywhere */
     bool is_odd : 1;
-    bool is_used : 1; /* odd, and something was made from it: see facts.c */
-    bool is_lost : 1; /* odd, and does not come back */
+    bool is_used : 1;   /* odd, and something was made from it: see verdicts.c */
+    bool is_lost : 1;   /* odd, and does not come back */
     bool is_unsure : 1; /* an odd input may be one, by an edge that is not certain */
 };
 
@@ -99,7 +92,8 @@ struct diff_fact_site {
 
 /* A node of the trace's graph, of which the judge needs no more. */
 struct diff_node {
-    uint32_t fact; /* the event from the first one on, until diff_facts_judge; DIFF_FACT_NONE */
+    uint32_t
+        fact; /* the event from the first one on, until diff_facts_join; DIFF_FACT_NONE */
     uint32_t first_edge;
 };
 
@@ -113,9 +107,10 @@ struct diff_facts {
     struct diff_fact_site *sites; /* owned; by number */
     size_t site_capacity;
     uint64_t first_event;
-    uint32_t *order; /* owned: the facts by their events; NULL: they are in that order */
-    size_t cursor;   /* the fact that was found last */
-    struct diff_node *nodes; /* owned; one more behind the last, for its edges' end */
+    uint32_t
+        *order;    /* owned: the facts by their events; NULL: they are in that order */
+    size_t cursor; /* the fact that was found last */
+    struct diff_node *nodes;  /* owned; one more behind the last, for its edges' end */
     struct graph_edge *edges; /* owned */
     uint32_t node_count;
     uint32_t *odd; /* owned: odd facts with figures, by their counts and means */
@@ -159,18 +154,15 @@ const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
                                              const struct diff_fact *reader,
                                              const struct site_read *read);
 
-/* Makes the verdicts of both sides. false: out of memory. */
-bool diff_facts_judge(struct diff_facts sides[2], bool has_edits);
-
 /* What a call of the fact's statement returned last; NULL: none. */
 const struct diff_fact *diff_facts_find_result(const struct diff_facts *facts,
                                                const struct diff_fact *reader);
 
-/* Code that this side alone has and that wrote what the fact was made from, where no input of the
- * other side has that value in its place; NULL: there is none. */
-const struct diff_fact *diff_facts_find_code(const struct diff_facts *facts,
-                                             const struct diff_fact *fact,
-                                             const struct diff_facts *others,
-                                             const struct diff_fact *other);
+/* The object that a value which is no node is; NULL. */
+const struct diff_fact *diff_facts_find_origin(const struct diff_facts *facts,
+                                               const struct diff_fact *fact);
+
+/* All facts are there: finds the node of each, and the fact of each node. false: out of memory. */
+bool diff_facts_join(struct diff_facts *facts);
 
 #endif

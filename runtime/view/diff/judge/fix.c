@@ -31,7 +31,7 @@ void diff_fix_visit(struct diff_work *work,
 /* ---- code of one program alone ---- */
 
 static struct diff_place fact_place(const struct diff_facts *facts,
-                                         const struct diff_fact *fact)
+                                    const struct diff_fact *fact)
 {
     struct diff_fact_site site = diff_fact_site_of(facts, fact);
 
@@ -64,8 +64,8 @@ bool diff_fix_code(struct diff_work *work,
     struct diff_place place;
 
     for (unsigned side = 0; side < 2; side++) {
-        code[side] = diff_facts_find_code(&work->facts[side], facts[side],
-                                          &work->facts[1 - side], facts[1 - side]);
+        code[side] = diff_verdicts_find_code(&work->facts[side], facts[side],
+                                             &work->facts[1 - side], facts[1 - side]);
     }
     if (code[1] == NULL ||
         diff_edits_has_site(&work->edits, 1, finding->items[1]->event.site_number)) {

@@ -592,9 +592,9 @@ static void collect_pair(struct diff_work *work,
         }
         fact.is_hidden = state == DIFF_STATE_DIFFERS &&
                          is_hidden_write(work, side, &items[side]->event);
-        numbers[side] = diff_facts_add(&work->facts[side], &fact,
-                                       state == DIFF_STATE_EQUAL ? NULL : &details,
-                                       calls[side]);
+        numbers[side] =
+            diff_facts_add(&work->facts[side], &fact,
+                           state == DIFF_STATE_EQUAL ? NULL : &details, calls[side]);
         work->has_failed = work->has_failed || numbers[side] == DIFF_FACT_NONE;
     }
     if (work->has_failed) {

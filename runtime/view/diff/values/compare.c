@@ -80,8 +80,7 @@ static bool diff_have_samples(const struct log_event_view *a,
 {
     return a->sample != NULL && b->sample != NULL && a->grid.count == b->grid.count &&
            a->grid.count > 0 && a->grid.count <= SAMPLE_MAX &&
-           dtype_size(a->shape->dtype) > 0 &&
-           dtype_size(b->shape->dtype) > 0 &&
+           dtype_size(a->shape->dtype) > 0 && dtype_size(b->shape->dtype) > 0 &&
            memcmp(a->grid.counts, b->grid.counts,
                   a->grid.dimension_count * sizeof *a->grid.counts) == 0;
 }
@@ -107,8 +106,8 @@ struct sample_pairs {
     double sizes[SAMPLE_MAX]; /* of b's elements that differ */
 };
 
-static void
-read_reals(struct sample_pairs *pairs, const struct log_event_view *const events[2])
+static void read_reals(struct sample_pairs *pairs,
+                       const struct log_event_view *const events[2])
 {
     size_t count = (size_t)events[0]->grid.count;
 
@@ -121,15 +120,17 @@ read_reals(struct sample_pairs *pairs, const struct log_event_view *const events
 }
 
 /* Of complex numbers, and of integers that no double holds. */
-static void
-read_elements(struct sample_pairs *pairs, const struct log_event_view *const events[2])
+static void read_elements(struct sample_pairs *pairs,
+                          const struct log_event_view *const events[2])
 {
     enum dtype dtypes[2] = {events[0]->shape->dtype, events[1]->shape->dtype};
     const char *bytes[2] = {events[0]->sample, events[1]->sample};
 
     for (size_t i = 0; i < events[0]->grid.count; i++) {
-        struct dtype_value x = dtype_read(dtypes[0], bytes[0] + i * dtype_size(dtypes[0]));
-        struct dtype_value y = dtype_read(dtypes[1], bytes[1] + i * dtype_size(dtypes[1]));
+        struct dtype_value x =
+            dtype_read(dtypes[0], bytes[0] + i * dtype_size(dtypes[0]));
+        struct dtype_value y =
+            dtype_read(dtypes[1], bytes[1] + i * dtype_size(dtypes[1]));
 
         pairs->a[i] = dtype_value_real(&x);
         pairs->b[i] = dtype_value_real(&y);
