@@ -1,6 +1,7 @@
 /* The selection language: globs, names and what is in them, files, ranges of lines, lists. */
 #include "runtime/base/selection/selection.h"
 
+#include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
 
 #include <assert.h>
@@ -301,5 +302,22 @@ bool list_next(struct slice *rest, struct slice *item)
     }
     *item = slice_part(*rest, 0, end);
     *rest = slice_part(*rest, end < rest->size ? end + 1 : end, rest->size);
+    return true;
+}
+
+bool list_collect(struct slice **items, size_t *count, struct slice list)
+{
+    struct slice item;
+
+    while (list_next(&list, &item)) {
+        struct slice *grown = memory_resize(*items, *count + 1, sizeof *grown);
+
+        if (grown == NULL) {
+            return false;
+        }
+        *items = grown;
+        (*items)[*count] = item;
+        *count += item.size > 0;
+    }
     return true;
 }

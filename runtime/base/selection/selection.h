@@ -62,4 +62,8 @@ bool digits_read(struct slice *text, size_t *number);
  * parts nothing, so that `out[0, 1]` is one item. Items may be empty. */
 bool list_next(struct slice *rest, struct slice *item);
 
+/* Adds the items of a list, without empty ones, to an array of the caller (memory_free). False where
+ * memory ran out. */
+bool list_collect(struct slice **items, size_t *count, struct slice list);
+
 #endif

@@ -57,17 +57,14 @@ static void add_figures(const struct match_value *value, struct buffer *text)
         return;
     }
     buffer_add_printable(text, shape->dtype_text);
-    buffer_add(text, SLICE(" ["));
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        integer_add(text, shape->shape[i]);
-    }
+    buffer_add_byte(text, ' ');
+    dimensions_add(text, shape->shape, shape->dimension_count);
     if (value->statistics.count == 1) {
-        buffer_add(text, SLICE("] "));
+        buffer_add(text, SLICE(" "));
         real_add_short(text, value->statistics.mean, 6);
         return;
     }
-    buffer_add(text, SLICE("] min "));
+    buffer_add(text, SLICE(" min "));
     real_add_short(text, statistics_bound_real(shape->dtype, value->statistics.min), 4);
     buffer_add(text, SLICE(" max "));
     real_add_short(text, statistics_bound_real(shape->dtype, value->statistics.max), 4);

@@ -124,25 +124,6 @@ static bool read_max_nodes(struct diff_command_options *options,
     return true;
 }
 
-static bool add_ignored(struct diff_command_options *options,
-                        struct slice list,
-                        struct error *error)
-{
-    struct slice glob;
-
-    while (list_next(&list, &glob)) {
-        struct slice *ignored = memory_resize(
-            options->ignored, options->ignored_count + 1, sizeof *ignored);
-
-        if (ignored == NULL) {
-            return error_set_memory(error);
-        }
-        options->ignored = ignored;
-        options->ignored[options->ignored_count++] = glob;
-    }
-    return true;
-}
-
 /* For struct argument_taker. */
 static bool
 option_apply(void *context, int id, const char *argument, struct error *error)
@@ -157,7 +138,9 @@ option_apply(void *context, int id, const char *argument, struct error *error)
         return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
                                     &options->tolerance.atol, error);
     case OPTION_IGNORE:
-        return add_ignored(options, slice_of(argument), error);
+        return list_collect(&options->ignored, &options->ignored_count,
+                            slice_of(argument)) ||
+               error_set_memory(error);
     case OPTION_NOISE:
         options->noise = argument;
         return true;

@@ -76,16 +76,6 @@ static bool note_call(struct reading *reading, const struct log_call_view *view)
 
 /* ---- shapes ---- */
 
-static void add_shape(struct buffer *text, const struct log_shape *shape)
-{
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        integer_add(text, shape->shape[i]);
-    }
-    buffer_add_byte(text, ']');
-}
-
 /* Arguments stand before the arrow, what is returned behind it. */
 static bool note_event(struct reading *reading, const struct log_event_view *event)
 {
@@ -111,7 +101,7 @@ static bool note_event(struct reading *reading, const struct log_event_view *eve
     } else {
         buffer_add(text, path->shape.size > 0 ? SLICE(", ") : SLICE(""));
     }
-    add_shape(text, event->shape);
+    dimensions_add(text, event->shape->shape, event->shape->dimension_count);
     path->shape = arena_copy(&reading->trace->arena, buffer_slice(text));
     return path->shape.bytes != NULL && !text->has_failed;
 }

@@ -1,6 +1,8 @@
 /* What is to be checked: dtypes, and shapes as they are written on a command line. */
 #include "runtime/view/check/check.h"
 
+#include "runtime/view/words/number_text.h"
+
 #include <ctype.h>
 
 void check_rules_init(struct check_rules *rules)
@@ -164,15 +166,6 @@ bool check_rules_add_shape(struct check_rules *rules,
 
 /* ---- a shape against a rule ---- */
 
-static void add_shape(struct buffer *words, const struct log_shape *shape)
-{
-    buffer_add_byte(words, '[');
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        buffer_add_format(words, i > 0 ? ", %lld" : "%lld", (long long)shape->shape[i]);
-    }
-    buffer_add_byte(words, ']');
-}
-
 /* The size at a place in the rule; letters are bound where they were not. */
 static bool dimension_fits(struct check *check,
                            const struct check_dimension *dimension,
@@ -243,7 +236,7 @@ bool check_shape_fits(struct check *check,
         return true;
     }
     buffer_add(words, SLICE("has shape "));
-    add_shape(words, event->shape);
+    dimensions_add(words, event->shape->shape, event->shape->dimension_count);
     buffer_add(words, SLICE(", expected ["));
     buffer_add(words, rule->text);
     buffer_add_byte(words, ']');

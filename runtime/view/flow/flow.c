@@ -7,6 +7,7 @@
 #include "runtime/base/sorted.h"
 #include "runtime/base/text_table.h"
 #include "runtime/view/flow/build.h"
+#include "runtime/view/words/number_text.h"
 #include "runtime/view/words/value_text.h"
 
 #include <assert.h>
@@ -173,12 +174,8 @@ static void add_inside(struct flow_builder *builder,
         return;
     }
     buffer_add(&text, event->shape->dtype_text);
-    buffer_add(&text, SLICE(" ["));
-    for (uint32_t i = 0; i < event->shape->dimension_count; i++) {
-        buffer_add_format(&text, i > 0 ? ", %lld" : "%lld",
-                          (long long)event->shape->shape[i]);
-    }
-    buffer_add_byte(&text, ']');
+    buffer_add_byte(&text, ' ');
+    dimensions_add(&text, event->shape->shape, event->shape->dimension_count);
     builder->graph->arena.has_failed |= text.has_failed;
     node->keeps = flow_keep(builder, buffer_slice(&text));
     buffer_release(&text);

@@ -6,6 +6,7 @@
 #include "runtime/trace/reader.h"
 #include "runtime/view/tracklog/state.h"
 #include "runtime/view/tracklog/value.h"
+#include "runtime/view/words/change_text.h"
 #include "runtime/view/words/paint.h"
 #include "runtime/view/words/tensor_text.h"
 #include "runtime/view/words/value_text.h"
@@ -149,15 +150,19 @@ static void track_change_add(struct buffer *text,
 
     add_word(&words,
              (difference & LOG_DIFFERS_TYPE) != 0 || is_other_library(event, before),
-             "type");
-    add_word(&words, (difference & LOG_DIFFERS_SHAPE) != 0, "shape");
+             difference_text(LOG_DIFFERS_TYPE));
+    add_word(&words, (difference & LOG_DIFFERS_SHAPE) != 0,
+             difference_text(LOG_DIFFERS_SHAPE));
     add_word(&words,
              (difference & LOG_DIFFERS_DTYPE) != 0 ||
                  track_change_is_dtype(event, before),
-             "dtype");
-    add_word(&words, (difference & LOG_DIFFERS_DEVICE) != 0, "device");
-    add_word(&words, (difference & LOG_DIFFERS_STRIDES) != 0, "strides");
-    add_word(&words, (difference & LOG_DIFFERS_REQUIRES_GRAD) != 0, "requires_grad");
+             difference_text(LOG_DIFFERS_DTYPE));
+    add_word(&words, (difference & LOG_DIFFERS_DEVICE) != 0,
+             difference_text(LOG_DIFFERS_DEVICE));
+    add_word(&words, (difference & LOG_DIFFERS_STRIDES) != 0,
+             difference_text(LOG_DIFFERS_STRIDES));
+    add_word(&words, (difference & LOG_DIFFERS_REQUIRES_GRAD) != 0,
+             difference_text(LOG_DIFFERS_REQUIRES_GRAD));
     add_word(&words, is_value, "value");
     add_word(&words, is_longer, "len");
     add_word(&words,

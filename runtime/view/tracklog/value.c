@@ -101,10 +101,7 @@ static bool is_numpy(const struct log_shape *shape)
 static void add_shape(struct buffer *text, const struct log_shape *shape)
 {
     buffer_add(text, is_numpy(shape) ? SLICE("shape=(") : SLICE("shape=torch.Size(["));
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        integer_add(text, shape->shape[i]);
-    }
+    integers_add(text, shape->shape, shape->dimension_count);
     if (is_numpy(shape)) {
         buffer_add(text, shape->dimension_count == 1 ? SLICE(",)") : SLICE(")"));
     } else {

@@ -3,22 +3,37 @@
 
 #include "runtime/view/words/paint.h"
 
+#include <assert.h>
+
 #define NAME_LIMIT 60 /* bytes of a path or name that are shown */
+
+/* In the order in which they are written. */
+static const struct {
+    enum log_difference difference;
+    const char *text;
+} parts[] = {
+    {LOG_DIFFERS_TYPE, "type"},       {LOG_DIFFERS_SHAPE, "shape"},
+    {LOG_DIFFERS_DTYPE, "dtype"},     {LOG_DIFFERS_DEVICE, "device"},
+    {LOG_DIFFERS_STRIDES, "strides"}, {LOG_DIFFERS_REQUIRES_GRAD, "requires_grad"},
+    {LOG_DIFFERS_VALUES, "values"},
+};
+
+const char *difference_text(enum log_difference difference)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].difference == difference) {
+            return parts[i].text;
+        }
+    }
+    assert(!"a difference without a word");
+    return "";
+}
 
 void differences_add(struct buffer *text,
                      unsigned differences,
                      struct slice separator,
                      struct slice quote)
 {
-    static const struct {
-        enum log_difference difference;
-        const char *name;
-    } parts[] = {
-        {LOG_DIFFERS_TYPE, "type"},       {LOG_DIFFERS_SHAPE, "shape"},
-        {LOG_DIFFERS_DTYPE, "dtype"},     {LOG_DIFFERS_DEVICE, "device"},
-        {LOG_DIFFERS_STRIDES, "strides"}, {LOG_DIFFERS_REQUIRES_GRAD, "requires_grad"},
-        {LOG_DIFFERS_VALUES, "values"},
-    };
     bool is_first = true;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -29,7 +44,7 @@ void differences_add(struct buffer *text,
             buffer_add(text, separator);
         }
         buffer_add(text, quote);
-        buffer_add(text, slice_of(parts[i].name));
+        buffer_add(text, slice_of(parts[i].text));
         buffer_add(text, quote);
         is_first = false;
     }

@@ -20,6 +20,9 @@ const struct site *find_site(const struct log_reader *reader,
                              uint32_t number,
                              const struct log_module **module);
 
+/* What differs, in a word: `dtype`. Views write it nowhere else. */
+const char *difference_text(enum log_difference difference);
+
 /* The parts of enum log_difference, separated by `separator`, each behind `quote`s. */
 void differences_add(struct buffer *text,
                      unsigned differences,

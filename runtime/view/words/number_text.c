@@ -26,6 +26,29 @@ void integer_add(struct buffer *text, int64_t number)
     buffer_add_number(text, magnitude);
 }
 
+void integers_add(struct buffer *text, const int64_t *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
+        integer_add(text, numbers[i]);
+    }
+}
+
+#define SHOWN_ENDS 6 /* numbers of each end of a long list */
+
+void dimensions_add(struct buffer *text, const int64_t *numbers, uint32_t count)
+{
+    buffer_add_byte(text, '[');
+    if (count <= 2 * SHOWN_ENDS) {
+        integers_add(text, numbers, count);
+    } else {
+        integers_add(text, numbers, SHOWN_ENDS);
+        buffer_add(text, SLICE(", \xE2\x80\xA6, "));
+        integers_add(text, numbers + count - SHOWN_ENDS, SHOWN_ENDS);
+    }
+    buffer_add_byte(text, ']');
+}
+
 /* ---- laying digits out ---- */
 
 static void decimal_trim(struct decimal *decimal)

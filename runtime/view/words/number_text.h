@@ -8,6 +8,12 @@
 
 void integer_add(struct buffer *text, int64_t number);
 
+/* `2, 3, 64`, all of them. */
+void integers_add(struct buffer *text, const int64_t *numbers, uint32_t count);
+
+/* A shape, strides or indices: `[2, 3, 64]`; of more than 12 the first and the last six. */
+void dimensions_add(struct buffer *text, const int64_t *numbers, uint32_t count);
+
 /* Rounded to `digits` (1 to 9) significant digits, but no digit before the point is dropped
  * below a million; trailing zeros are: 0.01234, 12346, 1.5e6, -Inf, NaN. */
 void real_add_short(struct buffer *text, double number, int digits);

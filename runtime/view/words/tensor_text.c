@@ -6,31 +6,14 @@
 
 #include <math.h>
 
-#define SHORT_DIGITS    4  /* of statistics */
-#define TEXT_LIMIT      60 /* bytes of a type, device or note that are shown */
-#define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
+#define SHORT_DIGITS 4  /* of statistics */
+#define TEXT_LIMIT   60 /* bytes of a type, device or note that are shown */
 
 struct slice type_without_main(struct slice type)
 {
     struct slice main = SLICE("__main__.");
 
     return slice_starts(type, main) ? slice_part(type, main.size, type.size) : type;
-}
-
-static void add_dimensions(struct buffer *text, const int64_t *numbers, uint32_t count)
-{
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < count; i++) {
-        if (i > 0) {
-            buffer_add(text, SLICE(", "));
-        }
-        if (count > DIMENSION_LIMIT && i == DIMENSION_LIMIT / 2) {
-            buffer_add(text, SLICE("\xE2\x80\xA6, "));
-            i = count - DIMENSION_LIMIT / 2;
-        }
-        integer_add(text, numbers[i]);
-    }
-    buffer_add_byte(text, ']');
 }
 
 bool shape_is_contiguous(const struct log_shape *shape)
@@ -72,7 +55,7 @@ static void add_form(struct buffer *text, const struct log_shape *shape, bool ha
     }
     text_add_shortened(text, shape->dtype_text, TEXT_LIMIT);
     buffer_add_byte(text, ' ');
-    add_dimensions(text, shape->shape, shape->dimension_count);
+    dimensions_add(text, shape->shape, shape->dimension_count);
     paint_end(text, has_color);
     if (!slice_equal(shape->layout, SLICE("strided"))) {
         buffer_add_byte(text, ' ');
@@ -93,7 +76,7 @@ static void add_form(struct buffer *text, const struct log_shape *shape, bool ha
     }
     if (!shape_is_contiguous(shape)) {
         buffer_add(text, SLICE(" strides "));
-        add_dimensions(text, shape->strides, shape->dimension_count);
+        dimensions_add(text, shape->strides, shape->dimension_count);
         if (shape->strides_are_bytes) {
             buffer_add(text, SLICE(" bytes"));
         }

@@ -1,6 +1,7 @@
 /* What differs between two values, in words. */
 #include "runtime/view/diff/report/words.h"
 
+#include "runtime/view/words/change_text.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 #include "runtime/view/words/tensor_text.h"
@@ -10,24 +11,31 @@
 
 #define DIGITS     5
 #define TEXT_LIMIT 60
-#define SHAPE_MOST 12
 
 const char *diff_cause_text(enum diff_cause cause)
 {
-    static const char *const texts[] = {
-        [DIFF_CAUSE_NONE] = "",
-        [DIFF_CAUSE_FLOW] = "control flow",
-        [DIFF_CAUSE_KIND] = "type",
-        [DIFF_CAUSE_DTYPE] = "dtype",
-        [DIFF_CAUSE_SHAPE] = "shape",
-        [DIFF_CAUSE_DEVICE] = "device",
-        [DIFF_CAUSE_STRIDES] = "strides",
-        [DIFF_CAUSE_VALUES] = "values",
-        [DIFF_CAUSE_GRAD] = "requires_grad",
-        [DIFF_CAUSE_CODE] = "code",
-    };
-
-    return texts[cause];
+    switch (cause) {
+    case DIFF_CAUSE_FLOW:
+        return "control flow";
+    case DIFF_CAUSE_KIND:
+        return difference_text(LOG_DIFFERS_TYPE);
+    case DIFF_CAUSE_DTYPE:
+        return difference_text(LOG_DIFFERS_DTYPE);
+    case DIFF_CAUSE_SHAPE:
+        return difference_text(LOG_DIFFERS_SHAPE);
+    case DIFF_CAUSE_DEVICE:
+        return difference_text(LOG_DIFFERS_DEVICE);
+    case DIFF_CAUSE_STRIDES:
+        return difference_text(LOG_DIFFERS_STRIDES);
+    case DIFF_CAUSE_VALUES:
+        return difference_text(LOG_DIFFERS_VALUES);
+    case DIFF_CAUSE_GRAD:
+        return difference_text(LOG_DIFFERS_REQUIRES_GRAD);
+    case DIFF_CAUSE_CODE:
+        return "code";
+    default:
+        return "";
+    }
 }
 
 const char *diff_class_text(enum diff_class class_)
@@ -46,12 +54,7 @@ static void add_integers(struct buffer *text, const int64_t *numbers, uint32_t c
         buffer_add(text, SLICE("none"));
         return;
     }
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < count && i < SHAPE_MOST; i++) {
-        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        integer_add(text, numbers[i]);
-    }
-    buffer_add(text, count > SHAPE_MOST ? SLICE(", \xE2\x80\xA6]") : SLICE("]"));
+    dimensions_add(text, numbers, count);
 }
 
 static void add_strides(struct buffer *text, const struct log_shape *shape)

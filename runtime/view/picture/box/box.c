@@ -348,8 +348,6 @@ static struct text_style box_style(const struct sheet *sheet, enum style_kind ki
 
 /* ---- What is written in the box of a node ---- */
 
-#define DIMENSION_LIMIT 12 /* of longer shapes the ends are shown */
-
 /* `model.py:31`, `line 31` */
 static struct slice box_place(struct sheet *sheet,
                               const struct flow_node *node,
@@ -370,22 +368,6 @@ static struct slice box_place(struct sheet *sheet,
         buffer_add_number(text, node->line);
     }
     return sheet_keep(sheet);
-}
-
-static void add_dimensions(struct buffer *text, const int64_t *shape, uint32_t count)
-{
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < count; i++) {
-        if (count > DIMENSION_LIMIT && i == DIMENSION_LIMIT / 2) {
-            buffer_add(text, SLICE(", \xE2\x80\xA6"));
-            i = count - DIMENSION_LIMIT / 2;
-        }
-        if (i > 0) {
-            buffer_add(text, SLICE(", "));
-        }
-        integer_add(text, shape[i]);
-    }
-    buffer_add_byte(text, ']');
 }
 
 static void add_part(struct buffer *text, struct slice part)
@@ -439,7 +421,7 @@ box_form(struct sheet *sheet, const struct flow_node *node, bool has_table)
     }
     add_part(text, node->dtype_text);
     buffer_add_byte(text, ' ');
-    add_dimensions(text, node->shape, node->dimension_count);
+    dimensions_add(text, node->shape, node->dimension_count);
     if (!slice_equal(node->layout, SLICE("strided"))) {
         add_part(text, node->layout);
     }

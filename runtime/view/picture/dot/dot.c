@@ -123,12 +123,8 @@ static void add_form(struct buffer *text, const struct flow_node *node)
         buffer_add_byte(text, ' ');
     }
     dot_escaped_add(text, node->dtype_text, DOT_NAME_LIMIT);
-    buffer_add(text, SLICE(" ["));
-    for (uint32_t i = 0; i < node->dimension_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
-        integer_add(text, node->shape[i]);
-    }
-    buffer_add_byte(text, ']');
+    buffer_add_byte(text, ' ');
+    dimensions_add(text, node->shape, node->dimension_count);
     if (node->shape_varies) {
         buffer_add(text, SLICE(" and others"));
     }

@@ -2,6 +2,7 @@
  * same figures, which the script makes. */
 #include "runtime/view/why/repro/private.h"
 
+#include "runtime/view/words/number_text.h"
 #include "runtime/view/words/value_text.h"
 
 #include <math.h>
@@ -77,10 +78,7 @@ static void add_element(struct buffer *text, enum dtype dtype, const char *bytes
 static void add_shape(struct buffer *text, const struct log_shape *shape)
 {
     buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        buffer_add_format(text, "%s%lld", i > 0 ? ", " : "",
-                          (long long)shape->shape[i]);
-    }
+    integers_add(text, shape->shape, shape->dimension_count);
     buffer_add_byte(text, ']');
 }
 
