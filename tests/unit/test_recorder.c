@@ -307,9 +307,9 @@ static void test_names(void)
     struct recorder *recorder = recorder_new(path, &options, &error);
 
     CHECK(recorder != NULL);
-    CHECK(recorder_keeps(recorder, SLICE("q")));
-    CHECK(recorder_keeps(recorder, SLICE("attn_2")));
-    CHECK(!recorder_keeps(recorder, SLICE("k")));
+    CHECK(recorder_keeps(recorder, SLICE("q"), SLICE("")));
+    CHECK(recorder_keeps(recorder, SLICE("attn_2"), SLICE("")));
+    CHECK(!recorder_keeps(recorder, SLICE("k"), SLICE("")));
     CHECK(recorder_close(recorder, NULL));
 }
 
