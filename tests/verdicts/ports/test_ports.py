@@ -19,10 +19,10 @@ EXACT = {
     "convnet": 16,
     "decoder": 17,
     "encoder": 16,
-    "experts": 7,
-    "lstm": 7,
-    "statespace": 8,
-    "unet": 7,
+    "experts": 9,
+    "lstm": 11,
+    "statespace": 9,
+    "unet": 8,
     "vision": 16,
 }
 

@@ -152,14 +152,55 @@ static bool is_element_near(const struct elements *elements, uint64_t a, uint64_
     return is_near(x, y, elements->bound * (1 + fabs(y)));
 }
 
-static bool is_transposed(const struct elements *elements,
-                          const struct sample_grid *a,
-                          const struct sample_grid *b)
+/* The axes of a matrix; others have one element. false: it is none. */
+static bool find_axes(const struct log_shape *shape, uint32_t axes[2])
 {
-    for (uint32_t i = 0; i < a->counts[0]; i++) {
-        for (uint32_t k = 0; k < a->counts[1]; k++) {
-            if (!is_element_near(elements, (uint64_t)i * a->counts[1] + k,
-                                 (uint64_t)k * b->counts[1] + i)) {
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        if (shape->shape[i] != 1 && count++ < 2) {
+            axes[count - 1] = i;
+        }
+    }
+    return count == 2;
+}
+
+/* Whether the one is a matrix with as many rows as the other has columns, and the samples too. */
+static bool are_turned(const struct log_shape *shape_a,
+                       const struct sample_grid *a,
+                       const struct log_shape *shape_b,
+                       const struct sample_grid *b)
+{
+    uint32_t of_a[2], of_b[2];
+
+    if (!find_axes(shape_a, of_a) || !find_axes(shape_b, of_b)) {
+        return false;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (shape_a->shape[of_a[i]] != shape_b->shape[of_b[1 - i]] ||
+            a->counts[of_a[i]] != b->counts[of_b[1 - i]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t sampled_rows(const struct log_shape *shape,
+                             const struct sample_grid *grid)
+{
+    uint32_t axes[2];
+
+    return find_axes(shape, axes) ? grid->counts[axes[0]] : 1;
+}
+
+static bool
+is_transposed(const struct elements *elements, uint64_t count, uint64_t rows)
+{
+    uint64_t columns = count / rows;
+
+    for (uint64_t i = 0; i < rows; i++) {
+        for (uint64_t k = 0; k < columns; k++) {
+            if (!is_element_near(elements, i * columns + k, k * rows + i)) {
                 return false;
             }
         }
@@ -203,12 +244,10 @@ enum match_order match_order_of(const struct match_run *run_a,
     if (is_comparable && is_in_order(&elements, grid_a.count)) {
         return MATCH_ORDER_SAME;
     }
-    if (a->shape->dimension_count == 2 && b->shape->dimension_count == 2 &&
-        a->shape->shape[0] == b->shape->shape[1] &&
-        a->shape->shape[1] == b->shape->shape[0] &&
-        grid_a.counts[0] == grid_b.counts[1] && grid_a.counts[1] == grid_b.counts[0] &&
-        is_transposed(&elements, &grid_a, &grid_b)) {
-        return MATCH_ORDER_TRANSPOSED;
+    if (are_turned(a->shape, &grid_a, b->shape, &grid_b)) {
+        return is_transposed(&elements, grid_a.count, sampled_rows(a->shape, &grid_a))
+                   ? MATCH_ORDER_TRANSPOSED
+                   : MATCH_ORDER_OTHER;
     }
     return is_comparable ? MATCH_ORDER_OTHER : MATCH_ORDER_UNKNOWN;
 }
@@ -240,9 +279,10 @@ static void join(const struct match_run *run, uint32_t *roots)
     }
 }
 
+/* The few numbers of a small weight are its own. */
 static bool is_weak(const struct match_value *value)
 {
-    return value->statistics.count < WEAK_COUNT ||
+    return (value->statistics.count < WEAK_COUNT && !value->is_weight) ||
            !diff_is_inexact(value->shape->dtype) || !(value->statistics.std > 0);
 }
 
@@ -266,6 +306,7 @@ static void number_contents(struct match_contents *contents, uint32_t *roots)
                                        .last = i,
                                        .partner = MATCH_NONE,
                                        .whole = MATCH_NONE,
+                                       .group = (uint32_t)(contents->count - 1),
                                        .is_weak = is_weak(value)};
         } else {
             value->content = run->values[root].content;
@@ -574,114 +615,7 @@ static void find_partner(const struct pairing *pairing, uint32_t b)
     }
 }
 
-/* ---- rows of a packed weight ---- */
-
-/* Whether the sampled elements of row `i` of A and row `k` of B are the same. */
-static bool
-is_row_near(const struct elements *elements, uint32_t i, uint32_t k, uint64_t size)
-{
-    for (uint64_t at = 0; at < size; at++) {
-        if (!is_element_near(elements, i * size + at, k * size + at)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether B's rows are A's from `row` on, as far as both have samples of a row; at least one. */
-static bool are_rows(const struct elements *elements,
-                     const struct sample_grid *a,
-                     const struct sample_grid *b,
-                     int64_t row)
-{
-    uint64_t size = b->count / b->counts[0];
-    bool has_common = false;
-
-    for (uint32_t i = 0; i < a->counts[0]; i++) {
-        for (uint32_t k = 0; k < b->counts[0]; k++) {
-            if (sample_grid_index(a, 0, i) != row + sample_grid_index(b, 0, k)) {
-                continue;
-            }
-            if (!is_row_near(elements, i, k, size)) {
-                return false;
-            }
-            has_common = true;
-        }
-    }
-    return has_common;
-}
-
-/* Whether the shapes differ in the number of rows alone, and the samples too. */
-static bool is_wider(const struct log_shape *a,
-                     const struct sample_grid *grid_a,
-                     const struct log_shape *b,
-                     const struct sample_grid *grid_b)
-{
-    if (a->dimension_count != b->dimension_count || a->dimension_count == 0 ||
-        grid_a->count == 0 || grid_b->count == 0 || b->shape[0] == 0 ||
-        a->shape[0] <= b->shape[0] || a->shape[0] % b->shape[0] != 0) {
-        return false;
-    }
-    for (uint32_t i = 1; i < a->dimension_count; i++) {
-        if (a->shape[i] != b->shape[i] || grid_a->counts[i] != grid_b->counts[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The first row of A's weight at which B's lies; -1: nowhere. */
-static int64_t find_row(const struct pairing *pairing,
-                        const struct match_value *a,
-                        const struct match_value *b)
-{
-    const struct match_contents *contents = pairing->contents;
-    struct sample_grid grid_a = match_run_grid(contents[0].run, a);
-    struct sample_grid grid_b = match_run_grid(contents[1].run, b);
-    struct elements elements = {.values = {a, b}};
-    double rtol, atol;
-
-    if (!is_wider(a->shape, &grid_a, b->shape, &grid_b) || low(b) < low(a) ||
-        high(b) > high(a)) {
-        return -1;
-    }
-    diff_tolerance_of(pairing->tolerance, a->shape->dtype, b->shape->dtype, &rtol,
-                      &atol);
-    elements.bound = FIGURES_SLACK * (atol + rtol * fmax(1e-3, size_of(b)));
-    for (int64_t row = 0; row < a->shape->shape[0]; row += b->shape->shape[0]) {
-        if (are_rows(&elements, &grid_a, &grid_b, row)) {
-            return row;
-        }
-    }
-    return -1;
-}
-
-/* Weights of B that are rows of one of A's: q, k and v of a packed weight. */
-static void pair_rows(const struct pairing *pairing)
-{
-    struct match_contents *contents = pairing->contents;
-
-    for (uint32_t b = 0; b < contents[1].count; b++) {
-        struct match_content *content = &contents[1].items[b];
-
-        if (content->partner != MATCH_NONE || content->keys == 0 || content->is_weak) {
-            continue;
-        }
-        for (uint32_t a = 0; a < contents[0].count && content->whole == MATCH_NONE;
-             a++) {
-            int64_t row = contents[0].items[a].keys == 0
-                              ? -1
-                              : find_row(pairing, first_of(&contents[0], a),
-                                         first_of(&contents[1], b));
-
-            if (row >= 0) {
-                content->whole = a;
-                content->row = row;
-                contents[0].items[a].holders += content->keys;
-            }
-        }
-    }
-}
+/* ---- the whole ---- */
 
 /* From the contents with a partner, backwards to what they were made from. */
 static bool find_back(struct match_contents *contents)
@@ -821,7 +755,6 @@ bool match_contents_pair(struct match_contents contents[2],
                 contents[1].items[i].keys;
         }
     }
-    pair_rows(&pairing);
     is_done = is_done && find_back(&contents[0]) && find_back(&contents[1]);
     memory_free(pairing.order);
     number_map_release(&pairing.hashes);

@@ -11,8 +11,11 @@ struct match_content {
     uint32_t last;     /* its newest value */
     uint32_t partner;  /* the content of the other run, or MATCH_NONE */
     uint32_t partners; /* of A: how many contents of B have it */
-    uint32_t whole; /* of B's weight without a partner: A's weight that it is rows of */
-    int64_t row;    /* the first of these rows */
+    uint32_t
+        whole;   /* of B's weight without a partner: A's weight that it is rows of, or
+                       the first of those that are its rows; MATCH_NONE: none */
+    int64_t row; /* the first of these rows; -1: not known */
+    uint32_t group; /* of A: the first of the weights that are one of B's with it */
     bool is_weak; /* few numbers, constants, integers: others are the same by chance */
     bool is_back; /* has no partner; something that is made from it has */
     bool is_weight;

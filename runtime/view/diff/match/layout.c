@@ -167,7 +167,7 @@ static bool blame_rows(struct proof *proof, uint32_t content)
                                                : &b->items[run->values[source].content];
         double own;
 
-        if (item == NULL || item->whole == MATCH_NONE ||
+        if (item == NULL || item->whole == MATCH_NONE || item->row < 0 ||
             !run->values[source].is_weight) {
             continue;
         }
@@ -188,6 +188,55 @@ static bool blame_rows(struct proof *proof, uint32_t content)
         }
         share = own;
         before = source;
+    }
+    return false;
+}
+
+/* Whether A makes the content of the other, in few steps. */
+static bool is_made_from(const struct match_contents *a,
+                         uint32_t content,
+                         uint32_t source,
+                         unsigned depth)
+{
+    for (uint32_t k = a->in.first[content]; k < a->in.first[content + 1]; k++) {
+        uint32_t input = a->in.items[k];
+
+        if (input == source || (depth > 0 && !a->items[input].is_weight &&
+                                a->items[input].partner == MATCH_NONE &&
+                                is_made_from(a, input, source, depth - 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A piece of a packed weight of B that A's value is not made from: another piece stands there. The formula does
+ * not show it, as all pieces are one base. */
+static bool
+blame_piece(struct proof *proof, uint32_t content, uint32_t of_a, unsigned depth)
+{
+    const struct match *match = proof->ranking->match;
+    const struct match_contents *b = &match->contents[1];
+
+    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
+        uint32_t input = b->in.items[k], partner = b->items[input].partner;
+        const struct match_pack *pack =
+            partner == MATCH_NONE ? NULL : match_packs_with(&match->packs, partner);
+
+        if (pack != NULL && !is_made_from(&match->contents[0], of_a, partner, 8)) {
+            uint32_t weight = match_find_weight(match, pack->whole);
+
+            match_prove(weight == MATCH_NONE
+                            ? NULL
+                            : match_add_weight(proof->ranking, weight,
+                                               match->contents[0].items[partner].first),
+                        MATCH_REASON_ORDER);
+            return true;
+        }
+        if (partner == MATCH_NONE && depth > 0 && !b->items[input].is_weight &&
+            blame_piece(proof, input, of_a, depth - 1)) {
+            return true;
+        }
     }
     return false;
 }
@@ -232,7 +281,8 @@ void match_proof_blame_layout(struct proof *proof, uint32_t content)
     struct layout layout = {.proof = proof, .best = MATCH_NONE};
     uint32_t first = proof->ranking->match->contents[1].items[content].first;
 
-    if (boost_weights(proof->ranking->leave)) {
+    if (boost_weights(proof->ranking->leave) ||
+        blame_piece(proof, content, match_proof_equal(proof, content), 8)) {
         return;
     }
     if (blame_rows(proof, content)) {

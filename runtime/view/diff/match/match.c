@@ -395,20 +395,15 @@ static bool is_known(const struct match_contents *contents, uint32_t i)
     return contents->items[i].partner != MATCH_NONE || contents->items[i].is_back;
 }
 
-/* Only the results differ: the suspect is the line of B's. */
+/* Only the results differ. */
 static void blame_result(struct match *match)
 {
     struct match_leave *leave = &match->leave;
-    struct match_suspect *suspect = &leave->suspects[0];
     uint32_t a = match->parted[0], b = match->parted[1];
 
-    *suspect = (struct match_suspect){
-        .value = b, .other = a, .reasons = MATCH_REASON_RESULT, .number = NAN};
-    match_place(&match->runs[1], &match->runs[1].values[b], &suspect->module,
-                &suspect->line);
-    leave->suspect_count = 1;
     leave->values[0] = a;
     leave->values[1] = b;
+    match_rank_result(match, a, b);
     match_place(&match->runs[0], &match->runs[0].values[a], &leave->a_module,
                 &leave->a_line);
 }
@@ -943,7 +938,8 @@ compare(struct match *match, const struct match_pins *pins, struct error *error)
 {
     if (!match_contents_make(&match->contents[0], &match->runs[0]) ||
         !match_contents_make(&match->contents[1], &match->runs[1]) ||
-        !match_contents_pair(match->contents, match->tolerance, pins)) {
+        !match_contents_pair(match->contents, match->tolerance, pins) ||
+        !match_packs_find(&match->packs, match->contents)) {
         return error_set_memory(error);
     }
     if (!match_judge_results(match)) {
@@ -975,6 +971,7 @@ bool match_runs(struct match *match,
 
 void match_release(struct match *match)
 {
+    match_packs_release(&match->packs);
     for (unsigned side = 0; side < 2; side++) {
         match_contents_release(&match->contents[side]);
         match_run_release(&match->runs[side]);

@@ -11,6 +11,7 @@
 #define MONITORCH_VIEW_DIFF_MATCH_MATCH_H
 
 #include "runtime/view/diff/match/contents.h"
+#include "runtime/view/diff/match/packs.h"
 #include "runtime/view/diff/match/run.h"
 
 #define MATCH_SUSPECTS_MAX 64
@@ -77,6 +78,7 @@ struct match_open {
 struct match {
     struct match_run runs[2];
     struct match_contents contents[2];
+    struct match_packs packs;
     enum match_verdict verdict;
     struct match_leave leave; /* LEAVES */
     uint32_t last;            /* value of B: its last result */
@@ -108,5 +110,7 @@ struct match_region {
 
 /* Ranks the lines and weights of the region; fills the suspects of match->leave. false: out of memory. */
 bool match_rank_suspects(struct match *match, const struct match_region *region);
+/* The suspects where nothing but a result differs: weights that lie otherwise, and the line of B's value. */
+void match_rank_result(struct match *match, uint32_t a, uint32_t b);
 
 #endif

@@ -523,7 +523,8 @@ static struct formula of_statement(struct match_meanings *meanings, uint32_t num
 
 struct formula match_meaning_of_common(struct match_meanings *meanings, uint32_t of_a)
 {
-    struct formula number = formula_number(&meanings->arena, (double)of_a + 1);
+    uint32_t group = meanings->match->contents[0].items[of_a].group;
+    struct formula number = formula_number(&meanings->arena, (double)group + 1);
 
     return formula_function(&meanings->arena, SLICE("value"), &number, 1);
 }

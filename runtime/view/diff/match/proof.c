@@ -239,8 +239,9 @@ static uint32_t find_wrong_weight(struct proof *proof, uint32_t input, uint32_t 
         uint32_t weight = contents[1].in.items[k];
 
         if (contents[1].items[weight].is_weight &&
-            contents[1].items[weight].partner == MATCH_NONE) {
-            return weight; /* or rows of a packed one: which, its name says */
+            contents[1].items[weight].partner == MATCH_NONE &&
+            match_packs_of(&proof->ranking->match->packs, weight) == NULL) {
+            return weight; /* or rows of a packed one */
         }
         for (uint32_t a = 0;
              contents[1].items[weight].is_weight && a < contents[0].count; a++) {
@@ -264,6 +265,25 @@ static uint32_t find_wrong_weight(struct proof *proof, uint32_t input, uint32_t 
     return MATCH_NONE;
 }
 
+/* Weights of B that are rows of A's: one of them has another's rows. */
+static void blame_rows(struct proof *proof, uint32_t whole)
+{
+    const struct match_contents *contents = proof->ranking->match->contents;
+    const struct match_run *run = contents[1].run;
+    uint32_t newest = match_newest_dict(run);
+
+    for (uint32_t i = 0; newest != MATCH_NONE && i < run->value_count; i++) {
+        const struct match_value *value = &run->values[i];
+
+        if (match_is_beside(value, &run->values[newest]) &&
+            contents[1].items[value->content].whole == whole) {
+            match_blame(
+                match_add_weight(proof->ranking, i, contents[0].items[whole].first),
+                MATCH_REASON_ORDER, SCORE_PROVED);
+        }
+    }
+}
+
 /* The weight among the inputs of the content's statement. */
 static void
 blame_weight(struct proof *proof, uint32_t content, uint32_t weight, uint32_t other)
@@ -278,7 +298,10 @@ blame_weight(struct proof *proof, uint32_t content, uint32_t weight, uint32_t ot
         if (run->values[source].content != weight) {
             continue;
         }
-        if (run->values[source].is_weight) {
+        if (run->values[source].is_weight &&
+            contents[1].items[weight].whole != MATCH_NONE) {
+            blame_rows(proof, contents[1].items[weight].whole);
+        } else if (run->values[source].is_weight) {
             match_blame(match_add_weight(proof->ranking, source,
                                          other == MATCH_NONE
                                              ? MATCH_NONE

@@ -52,6 +52,9 @@ struct ranking {
     struct match_words
         all;            /* the numbers of A: of all its lines, and that were recorded */
     unsigned orders[4]; /* how the weights lie: how many, by enum match_order */
+    unsigned pack_orders[4]; /* the same of the pieces of packed weights */
+    unsigned
+        permutations[2]; /* packed weights: in the order of A's container, or not */
     unsigned line_count;
     bool
         has_unproved; /* a weight of the region is none of A's, or may be in another order */
@@ -69,6 +72,9 @@ struct match_suspect *match_add_suspect(struct ranking *ranking,
 struct match_suspect *match_add_line(struct ranking *ranking, uint32_t value);
 /* Counts the reason once. The suspect may be NULL. */
 void match_blame(struct match_suspect *suspect, enum match_reason reason, double score);
+
+/* The formulas leave nothing else: counts whatever else speaks for it. The suspect may be NULL. */
+void match_prove(struct match_suspect *suspect, enum match_reason reason);
 
 /* Whether the content of B is in the region, and no weight. */
 bool match_is_suspect(const struct ranking *ranking, uint32_t content);
@@ -107,6 +113,8 @@ struct match_suspect *
 match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
 /* How the value lies, by those of its content's partner. */
 enum match_order match_order_of_value(const struct ranking *ranking, uint32_t value);
+/* The newest state dict's item with B's content; MATCH_NONE: none. */
+uint32_t match_find_weight(const struct match *match, uint32_t content);
 /* The last value of the content that lies as one of A's; MATCH_NONE: none. */
 uint32_t match_find_in_order(struct ranking *ranking, uint32_t content);
 /* Blames the weight, or the line that laid the value out, if the input of the content lies otherwise than

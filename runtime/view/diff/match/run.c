@@ -190,7 +190,7 @@ static bool add_value(struct match_run *run, const struct log_event_view *event)
         }
         value.has_hash = event->has_hash;
         value.hash = event->hash;
-        value.sample = event->grid.count > 0 ? event->sample : NULL;
+        value.has_sample = event->grid.count > 0;
         value.is_weight = is_weight_path(event->path);
         run->tensor_count++;
     } else {
@@ -653,6 +653,11 @@ bool match_run_read(struct match_run *run,
     *run = (struct match_run){.reader = log_reader_new(path, error)};
     arena_init(&run->arena);
     number_map_init(&run->call_places);
+    run->samples = memory_allocate(1, sizeof *run->samples);
+    if (run->samples == NULL) {
+        return run->reader != NULL && error_set_memory(error);
+    }
+    arena_init(run->samples);
     if (run->reader == NULL) {
         return false;
     }
@@ -674,16 +679,44 @@ void match_run_release(struct match_run *run)
     match_links_release(&run->in);
     match_links_release(&run->out);
     arena_release(&run->arena);
+    if (run->samples != NULL) {
+        arena_release(run->samples);
+    }
+    memory_free(run->samples);
 }
 
 /* ---- lookups ---- */
+
+/* A copy of the sample: what the reader gives is valid until its next item. */
+static const void *read_sample(const struct match_run *run, uint64_t number)
+{
+    struct log_item item;
+    struct slice bytes = {.bytes = NULL};
+
+    log_reader_go_to_event(run->reader, number);
+    while (log_reader_next(run->reader, &item) && item.kind != LOG_EVENT) {}
+    if (item.kind == LOG_EVENT && item.event.number == number &&
+        item.event.grid.count > 0) {
+        bytes.bytes = item.event.sample;
+        bytes.size =
+            (size_t)item.event.grid.count * dtype_size(item.event.shape->dtype);
+        bytes = arena_copy(run->samples, bytes);
+    }
+    return bytes.bytes;
+}
 
 struct sample_grid match_run_grid(const struct match_run *run,
                                   const struct match_value *value)
 {
     struct sample_grid grid = {.count = 0};
+    struct match_value *own = &run->values[value - run->values];
 
-    if (value->sample != NULL) {
+    assert(value >= run->values && value < run->values + run->value_count);
+    if (own->has_sample && own->sample == NULL) {
+        own->sample = read_sample(run, own->event);
+        own->has_sample = own->sample != NULL;
+    }
+    if (own->has_sample) {
         sample_grid_init(&grid, value->shape->shape, value->shape->dimension_count,
                          log_reader_header(run->reader)->sample);
     }

@@ -56,7 +56,7 @@ struct match_value {
     uint64_t hash;
     const struct log_shape *shape; /* NULL: a number */
     struct statistics statistics;
-    const void *sample; /* borrowed from the trace, not aligned; NULL: none */
+    const void *sample; /* in run.samples; NULL: not read yet, see match_run_grid */
     struct slice name, path;
     double number;    /* where shape is NULL */
     uint32_t site;    /* of the trace */
@@ -66,6 +66,7 @@ struct match_value {
     uint32_t visit;   /* of the site in its call */
     uint32_t content; /* see contents.h */
     bool has_hash;
+    bool has_sample;
     bool is_argument; /* written at the entry of its call */
     bool is_integer;  /* a number that is whole by its type */
     bool is_weight;   /* an item of a container under a dotted key: a state dict's */
@@ -97,6 +98,7 @@ struct match_run {
     uint64_t event_count;
     size_t tensor_count;
     struct arena arena;
+    struct arena *samples; /* owned: the values' samples that were asked for */
 };
 
 bool match_run_read(struct match_run *run,
@@ -105,7 +107,8 @@ bool match_run_read(struct match_run *run,
                     struct error *error);
 void match_run_release(struct match_run *run);
 
-/* The grid of the value's sample; its count is 0 where there is none. */
+/* The grid of the value's sample; its count is 0 where there is none. Reads the sample from the trace when it
+ * is first asked for. */
 struct sample_grid match_run_grid(const struct match_run *run,
                                   const struct match_value *value);
 

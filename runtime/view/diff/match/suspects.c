@@ -4,6 +4,7 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/view/diff/match/ranking.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -130,28 +131,56 @@ static uint32_t newest_weight(const struct match_contents *contents, uint32_t co
     return found;
 }
 
-/* A weight of A with as many elements that is none of B; MATCH_NONE: none. */
+static bool is_missing(const struct match_content *item)
+{
+    return item->is_weight && !item->is_weak && item->keys > 0 && item->holders == 0;
+}
+
+/* A weight of A with as many elements that is none of B, or the first of several that are alike and have as
+ * many together; MATCH_NONE: none. */
 static uint32_t find_missing(const struct ranking *ranking, uint64_t count)
 {
     const struct match_contents *contents = &ranking->match->contents[0];
 
     for (uint32_t i = 0; i < contents->count; i++) {
-        if (contents->items[i].is_weight && !contents->items[i].is_weak &&
-            match_count_of(contents, i) == count && contents->items[i].keys > 0 &&
-            contents->items[i].holders == 0) {
+        uint64_t own = match_count_of(contents, i), all = 0;
+
+        if (!is_missing(&contents->items[i]) || own == 0 || count % own != 0) {
+            continue;
+        }
+        for (uint32_t k = i; k < contents->count && all < count; k++) {
+            all += is_missing(&contents->items[k]) && match_count_of(contents, k) == own
+                       ? own
+                       : 0;
+        }
+        if (all == count) {
             return i;
         }
     }
     return MATCH_NONE;
 }
 
-/* Of a matrix that is no square, the shape shows how it lies. */
+/* Of a matrix that is no square, the shape shows how it lies. Axes of one element do not count. */
 static bool is_matrix(const struct match_value *value, bool is_square)
 {
     const struct log_shape *shape = value->shape;
+    int64_t sizes[2];
+    uint32_t count = 0;
 
-    return shape->dimension_count == 2 &&
-           (shape->shape[0] == shape->shape[1]) == is_square;
+    for (uint32_t i = 0; i < shape->dimension_count; i++) {
+        if (shape->shape[i] != 1 && count++ < 2) {
+            sizes[count - 1] = shape->shape[i];
+        }
+    }
+    return count == 2 && (sizes[0] == sizes[1]) == is_square;
+}
+
+static const struct match_value *first_piece(const struct ranking *ranking,
+                                             const struct match_pack *pack)
+{
+    const struct match_contents *a = &ranking->match->contents[0];
+
+    return &a->run->values[a->items[pack->pieces[0]].first];
 }
 
 static void count_orders(struct ranking *ranking)
@@ -160,20 +189,30 @@ static void count_orders(struct ranking *ranking)
 
     for (uint32_t i = 0; i < contents->count; i++) {
         if (contents->items[i].partner != MATCH_NONE && contents->items[i].keys > 0) {
+            const struct match_contents *a = &ranking->match->contents[0];
             uint32_t value = newest_weight(contents, i);
 
-            if (is_matrix(&contents->run->values[value], false)) {
+            if (is_matrix(&contents->run->values[value], false) &&
+                is_matrix(&a->run->values[a->items[contents->items[i].partner].first],
+                          false)) {
                 ranking->orders[order_of_weight(ranking, value)]++;
             }
+        }
+    }
+    for (size_t i = 0; i < ranking->match->packs.count; i++) {
+        const struct match_pack *pack = &ranking->match->packs.items[i];
+
+        if (pack->side == 1) {
+            ranking->pack_orders[pack->order] +=
+                is_matrix(first_piece(ranking, pack), false);
+            ranking->permutations[pack->is_permuted] += pack->is_ordered;
         }
     }
 }
 
 /* Transposed, and nearly all others are not; or the other way round. */
-static bool is_unlike(const struct ranking *ranking, enum match_order order)
+static bool is_unlike(const unsigned orders[4], enum match_order order)
 {
-    const unsigned *orders = ranking->orders;
-
     return (order == MATCH_ORDER_SAME &&
             orders[MATCH_ORDER_TRANSPOSED] > orders[MATCH_ORDER_SAME]) ||
            (order == MATCH_ORDER_TRANSPOSED &&
@@ -189,7 +228,7 @@ static void judge_weight_order(struct ranking *ranking, uint32_t value)
         newest_weight(&contents[0], contents[1].items[weight->content].partner);
 
     ranking->has_unproved |= order == MATCH_ORDER_UNKNOWN || order == MATCH_ORDER_OTHER;
-    if (is_matrix(weight, true) && is_unlike(ranking, order)) {
+    if (is_matrix(weight, true) && is_unlike(ranking->orders, order)) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
                     SCORE_UNLIKE);
     } else if (order == MATCH_ORDER_OTHER) {
@@ -198,12 +237,82 @@ static void judge_weight_order(struct ranking *ranking, uint32_t value)
     }
 }
 
+/* A's weight that the item of B's state dict is, or begins with; MATCH_NONE: none. */
+static uint32_t weight_of_a(const struct match_contents *b, uint32_t value)
+{
+    const struct match_content *item = &b->items[b->run->values[value].content];
+
+    return item->partner != MATCH_NONE ? item->partner : item->whole;
+}
+
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Both state dicts have their weights in the order of the modules. Of two weights of B that hold the same, the
+ * wrong one is beside those that are nearer to the missing one of A than to what it holds. */
+static double nearness(const struct ranking *ranking, uint32_t value, uint32_t missing)
+{
+    const struct match_contents *b = &ranking->match->contents[1];
+    const struct match_run *run = b->run;
+    uint32_t own = weight_of_a(b, value);
+
+    for (unsigned i = 0; i < 2 && own != MATCH_NONE; i++) {
+        uint32_t beside = i == 0 ? value - 1 : value + 1, found;
+
+        if (beside >= run->value_count ||
+            !match_is_beside(&run->values[beside], &run->values[value])) {
+            continue;
+        }
+        found = weight_of_a(b, beside);
+        if (found != MATCH_NONE && found != own &&
+            distance(found, missing) < distance(found, own)) {
+            return SCORE_STEP;
+        }
+    }
+    return 0;
+}
+
+/* A weight that is several of A's: one of them is in B twice, they lie otherwise than those of the other
+ * weights, or in another order. */
+static void
+judge_pack(struct ranking *ranking, uint32_t value, const struct match_pack *pack)
+{
+    const struct match_contents *a = &ranking->match->contents[0];
+
+    for (uint32_t i = 0; i < pack->count; i++) {
+        const struct match_content *piece = &a->items[pack->pieces[i]];
+        uint32_t missing = find_missing(ranking, match_count_of(a, pack->pieces[i]));
+
+        if (piece->holders > piece->keys) {
+            match_blame(
+                match_add_weight(ranking, value,
+                                 missing == MATCH_NONE ? MATCH_NONE
+                                                       : newest_weight(a, missing)),
+                MATCH_REASON_TWICE,
+                missing != MATCH_NONE ? SCORE_TWICE + nearness(ranking, value, missing)
+                                      : SCORE_TWICE - SCORE_STEP);
+            return;
+        }
+    }
+    if ((pack->is_ordered && ranking->permutations[pack->is_permuted] <
+                                 ranking->permutations[!pack->is_permuted]) ||
+        (is_matrix(first_piece(ranking, pack), true) &&
+         is_unlike(ranking->pack_orders, pack->order))) {
+        match_blame(match_add_weight(ranking, value, newest_weight(a, pack->pieces[0])),
+                    MATCH_REASON_ORDER, SCORE_UNLIKE);
+    }
+    ranking->has_unproved |= !pack->is_ordered;
+}
+
 static void judge_weight(struct ranking *ranking, uint32_t value)
 {
     const struct match_contents *contents = ranking->match->contents;
     uint32_t content = contents[1].run->values[value].content;
     uint32_t partner = contents[1].items[content].partner;
     uint32_t newest = match_newest_dict(contents[1].run);
+    const struct match_pack *pack = match_packs_of(&ranking->match->packs, content);
     uint32_t missing = find_missing(ranking, match_count_of(&contents[1], content));
     uint32_t other =
         missing == MATCH_NONE ? MATCH_NONE : newest_weight(&contents[0], missing);
@@ -211,6 +320,10 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
     if (!match_is_beside(&contents[1].run->values[value],
                          &contents[1].run->values[newest])) {
         return; /* of a checkpoint: it was read, and something else is used */
+    }
+    if (pack != NULL) {
+        judge_pack(ranking, value, pack);
+        return;
     }
     ranking->has_unproved |= partner == MATCH_NONE;
     if (contents[1].items[content].whole != MATCH_NONE) {
@@ -223,7 +336,7 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
                contents[0].items[partner].holders > contents[0].items[partner].keys &&
                contents[0].items[partner].keys > 0) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_TWICE,
-                    SCORE_TWICE);
+                    SCORE_TWICE + nearness(ranking, value, missing));
     } else {
         judge_weight_order(ranking, value);
     }
@@ -338,6 +451,32 @@ static void judge_siblings(struct ranking *ranking, uint32_t content)
     }
 }
 
+/* What the region reads and is one of A's weights: an item of B's packed one. */
+static void judge_pieces_of(struct ranking *ranking, uint32_t content)
+{
+    const struct match *match = ranking->match;
+    const struct match_contents *b = &match->contents[1];
+
+    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
+        const struct match_content *input = &b->items[b->in.items[k]];
+        const struct match_pack *pack =
+            input->partner == MATCH_NONE || input->is_weight
+                ? NULL
+                : match_packs_with(&match->packs, input->partner);
+
+        for (size_t i = 0; pack != NULL && i < match->packs.count; i++) {
+            const struct match_pack *other = &match->packs.items[i];
+            uint32_t weight = other->side == 1 && other->pieces[0] == pack->pieces[0]
+                                  ? match_find_weight(match, other->whole)
+                                  : MATCH_NONE;
+
+            if (weight != MATCH_NONE) {
+                judge_pack(ranking, weight, other);
+            }
+        }
+    }
+}
+
 static void match_judge_weights(struct ranking *ranking)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -347,6 +486,7 @@ static void match_judge_weights(struct ranking *ranking)
         if (match_is_suspect(ranking, i)) {
             judge_siblings(ranking, i);
             judge_weights_of(ranking, i, true);
+            judge_pieces_of(ranking, i);
         }
     }
     for (size_t i = 0; i < ranking->input_counts[1]; i++) {
@@ -359,23 +499,27 @@ static void match_judge_weights(struct ranking *ranking)
     }
 }
 
-/* The weight among the inputs of the content's values; MATCH_NONE: it is read by another name. */
+/* The weight among the inputs of the content's values, of the newest state dict rather than of a checkpoint;
+ * MATCH_NONE: it is read by another name. */
 static uint32_t find_read_weight(const struct match_contents *contents,
                                  uint32_t content,
                                  uint32_t input)
 {
     const struct match_run *run = contents->run;
+    uint32_t newest = match_newest_dict(run), found = MATCH_NONE;
 
     for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
          i = contents->next[i]) {
         for (uint32_t k = run->in.first[i]; k < run->in.first[i + 1]; k++) {
-            if (run->values[run->in.items[k]].content == input &&
-                run->values[run->in.items[k]].is_weight) {
-                return run->in.items[k];
+            const struct match_value *value = &run->values[run->in.items[k]];
+
+            if (value->content == input && value->is_weight &&
+                (found == MATCH_NONE || match_is_beside(value, &run->values[newest]))) {
+                found = run->in.items[k];
             }
         }
     }
-    return MATCH_NONE;
+    return found;
 }
 
 uint32_t match_find_in_order(struct ranking *ranking, uint32_t content)
@@ -408,12 +552,12 @@ bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input
         order = order_of_weight(ranking, weight);
         if (order == MATCH_ORDER_OTHER ||
             (is_matrix(&contents[1].run->values[weight], true) &&
-             is_unlike(ranking, order))) {
-            match_blame(
+             is_unlike(ranking->orders, order))) {
+            match_prove(
                 match_add_weight(
                     ranking, weight,
                     newest_weight(&contents[0], contents[1].items[input].partner)),
-                MATCH_REASON_ORDER, SCORE_PROVED);
+                MATCH_REASON_ORDER);
             return true;
         }
         return false;
@@ -467,6 +611,28 @@ void match_blame(struct match_suspect *suspect, enum match_reason reason, double
         suspect->score += (suspect->reasons & reason) != 0 ? 0 : score;
         suspect->reasons |= reason;
     }
+}
+
+void match_prove(struct match_suspect *suspect, enum match_reason reason)
+{
+    if (suspect != NULL) {
+        suspect->score += SCORE_PROVED;
+        suspect->reasons |= reason;
+    }
+}
+
+uint32_t match_find_weight(const struct match *match, uint32_t content)
+{
+    const struct match_run *run = &match->runs[1];
+    uint32_t newest = match_newest_dict(run);
+
+    for (uint32_t i = 0; newest != MATCH_NONE && i < run->value_count; i++) {
+        if (run->values[i].content == content &&
+            match_is_beside(&run->values[i], &run->values[newest])) {
+            return i;
+        }
+    }
+    return MATCH_NONE;
 }
 
 struct match_suspect *match_add_line(struct ranking *ranking, uint32_t value)
@@ -750,4 +916,27 @@ bool match_rank_suspects(struct match *match, const struct match_region *region)
     is_done = !ranking.text.has_failed;
     buffer_release(&ranking.text);
     return is_done;
+}
+
+void match_rank_result(struct match *match, uint32_t a, uint32_t b)
+{
+    struct ranking ranking = {.match = match, .leave = &match->leave};
+    const struct match_contents *contents = &match->contents[1];
+    uint32_t content = match->runs[1].values[b].content;
+    struct match_suspect *suspect;
+
+    count_orders(&ranking);
+    for (uint32_t k = content == MATCH_NONE ? 0 : contents->in.first[content];
+         content != MATCH_NONE && k < contents->in.first[content + 1]; k++) {
+        uint32_t input = contents->in.items[k];
+
+        if (contents->items[input].is_weight &&
+            contents->items[input].partner != MATCH_NONE) {
+            match_blame_order(&ranking, content, input);
+        }
+    }
+    suspect = match_add_line(&ranking, b);
+    suspect->other = a;
+    suspect->reasons |= MATCH_REASON_RESULT;
+    assert(match->leave.suspect_count > 0);
 }
