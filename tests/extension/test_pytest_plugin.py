@@ -1,5 +1,6 @@
 """The pytest plugin, in pytests of their own: --monitorch, and the fixture monitorch_no_nan."""
 
+import importlib.util
 import os
 import re
 import shlex
@@ -586,3 +587,69 @@ def test_a_test_module_that_has_changed_is_not_followed(run, pytester):
     write_tests(pytester, rewritten, time.time() - 3600)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1)
+
+
+# Gradients
+
+TRAINING = """
+    import pytest, torch
+    {mark}
+    def test_root(monitorch_no_nan):
+        x = torch.zeros(3, requires_grad=True)
+        mask = torch.full((3,), -torch.inf)
+        square = x * x
+        root = square.sqrt()
+        root.sum().backward()
+
+    {mark}
+    def test_step(monitorch_no_nan):
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=3e38)
+        loss = (model(torch.ones(4, 2)) * 10).mean()
+        loss.backward()
+        optimizer.step()
+
+    {mark}
+    def test_right(monitorch_no_nan):
+        x = torch.zeros(3, requires_grad=True)
+        big = x.detach() + torch.inf
+        (x * x + 1e-8).sqrt().sum().backward()
+"""
+# Not imported here: pytester forgets the modules that a test has imported.
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not there")
+ROOT = "test_it.py:7: Inf made in the backward of this line: gradient of square: the derivative of sqrt at 0"
+STEP = "test_it.py:16: Inf written by the call on this line: weight: SGD.step wrote"
+
+
+@needs_torch
+@pytest.mark.torch
+@pytest.mark.parametrize("mark, words", [("@pytest.mark.monitorch_backward", []), ("", ["--monitorch-backward"])])
+def test_a_gradient_or_a_step_fails_the_test_that_made_it(run, mark, words):
+    result = run(*words, tests=TRAINING.format(mark=mark))
+    result.assert_outcomes(passed=1, failed=2)
+    text = result.stdout.str()
+    assert ROOT in text and STEP in text
+
+
+@needs_torch
+@pytest.mark.torch
+def test_gradients_with_the_option_for_all_tests(run):
+    tests = TRAINING.format(mark="").replace("(monitorch_no_nan)", "()")
+    tests = tests.replace("big = x.detach() + torch.inf", "pass")
+    result = run("--monitorch-no-nan", "--monitorch-backward", tests=tests)
+    result.assert_outcomes(passed=1, failed=2)
+    assert ROOT in result.stdout.str() and STEP in result.stdout.str()
+
+
+@needs_torch
+@pytest.mark.torch
+def test_without_the_option_gradients_are_not_recorded(run):
+    run(tests=TRAINING.format(mark="")).assert_outcomes(passed=3)
+
+
+@needs_torch
+@pytest.mark.torch
+def test_the_trace_of_the_whole_run_has_gradients(run, pytester):
+    tests = TRAINING.format(mark="").replace("(monitorch_no_nan)", "()")
+    run("--monitorch=run.mtrace", "--monitorch-backward", tests=tests).assert_outcomes(passed=3)
+    assert "gradient of square" in shown(pytester, "show", "--backward", "run.mtrace")

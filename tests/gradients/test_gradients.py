@@ -176,6 +176,21 @@ def test_stop_raises_in_backward_with_the_line(tmp_path):
     assert "the gradient of square holds 3 +Inf of 3" in str(caught.value)
 
 
+def test_stop_at_a_nan_names_the_line_that_made_the_infinity_before_it(tmp_path):
+    program = """
+        import torch
+        x = torch.zeros(3, requires_grad=True)
+        h = x * 1
+        square = h * h
+        root = torch.sqrt(square)
+        root.sum().backward()
+        """
+    with pytest.raises(FloatingPointError) as caught:
+        recording.trace_of(program, tmp_path / "run.mtrace", backward=True, stop="nan")
+    assert caught.value.line == 5
+    assert "the backward of this line made the first infinity: the gradient of h holds 3 NaN of 3" in str(caught.value)
+
+
 def test_a_ring_shows_gradients_of_events_that_it_has(tmp_path):
     program = """
         import torch

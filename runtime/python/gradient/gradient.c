@@ -128,6 +128,7 @@ static void find_step(struct session *session)
     }
     gradients->task = task;
     gradients->is_bad = false;
+    gradients->birth = (struct birth_place){NULL, 0};
     line = frame_find_caller(session, &file);
     gradients->step = recorder_write_step(session->recorder, LOG_STEP_BACKWARD, thread,
                                           SLICE(""), buffer_slice(&file), line);
@@ -146,24 +147,26 @@ static void record_one(struct session *session,
         .tag = hook->is_leaf ? LOG_GRADIENT_ACCUMULATED : LOG_GRADIENT_ARRIVED,
         .step = gradients->step,
     };
-    struct birth_place place = {NULL, 0};
+    bool is_first = !gradients->is_bad;
 
     if (!value_record_gradient(session, &gradient, object) ||
         is_finite(&gradient.counts)) {
         return;
     }
-    if (!gradients->is_bad && gradients->bad_count < BIRTHS_MAX) {
+    if (is_first && gradients->bad_count < BIRTHS_MAX) {
         gradients->is_bad = true;
         gradients->bad_count++;
-        gradient_write_birth(session, hook, &kept, &place);
+        gradients->birth = (struct birth_place){NULL, 0};
+        gradient_write_birth(session, hook, &kept, &gradients->birth);
     }
     if (stop_is_wanted(&session->stop)) {
         struct stop_gradient found = {
             .module = kept.module,
             .site = kept.site,
             .owner = &kept.owner,
-            .maker = place.module,
-            .maker_site = place.site,
+            .maker = gradients->birth.module,
+            .maker_site = gradients->birth.site,
+            .is_first = is_first,
             .counts = gradient.counts,
             .element_count = gradient.element_count,
             .dtype = gradient.what,
@@ -222,7 +225,6 @@ static void record_gradients(struct gradient_hook *hook, PyObject *given)
     }
 }
 
-/* What autograd calls: with the gradients of a function's outputs, or with the leaf. */
 /* As hang_pending asks: without the program's __torch_function__. */
 static void record_quietly(struct gradient_hook *hook, PyObject *given)
 {
@@ -235,6 +237,7 @@ static void record_quietly(struct gradient_hook *hook, PyObject *given)
     }
 }
 
+/* What autograd calls: with the gradients of a function's outputs, or with the leaf. */
 static PyObject *hook_call(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     struct gradient_hook *hook = (struct gradient_hook *)self;

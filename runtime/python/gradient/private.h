@@ -44,6 +44,12 @@ struct pending_output {
     uint64_t function; /* its address; 0: not known, or a leaf */
 };
 
+/* The line whose backward made a gradient; module NULL: it is not known. */
+struct birth_place {
+    const struct recorded_module *module; /* NULL: not known */
+    uint32_t site;
+};
+
 struct gradients {
     struct gradient_slot *slots; /* owned */
     size_t slot_capacity;
@@ -60,6 +66,7 @@ struct gradients {
     long long task;     /* of the newest backward that was seen; -1: none yet */
     uint32_t step;      /* its number in the trace */
     bool is_bad;        /* a gradient of it was not finite */
+    struct birth_place birth; /* of the first such gradient of it */
     uint32_t bad_count; /* backwards that had such a gradient */
     struct parameters *parameters; /* owned; NULL until wanted */
     /* owned: interned */
@@ -189,10 +196,6 @@ void parameters_settle(struct session *session);
 /* birth.c: the gradient of an output of `hook` is the first of this backward that is not finite:
  * writes what it was made from. Gives the line whose backward made it, where it is known: `what`
  * names a value there. */
-struct birth_place {
-    const struct recorded_module *module; /* NULL: not known */
-    uint32_t site;
-};
 void gradient_write_birth(struct session *session,
                           const struct gradient_hook *hook,
                           const struct watched_output *output,

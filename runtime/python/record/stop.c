@@ -217,9 +217,13 @@ bool stop_check_gradient(struct stop *stop,
     stop->is_parameter = false;
     note_infinite(stop, false, false, false); /* no line names an infinite gradient */
     buffer_add(&stop->file, module->table.path);
-    buffer_add(&stop->what, gradient->maker != NULL
-                                ? SLICE("the backward of this line: the gradient of ")
-                                : SLICE("the gradient of "));
+    if (gradient->maker != NULL) {
+        buffer_add(&stop->what,
+                   gradient->is_first
+                       ? SLICE("the backward of this line: ")
+                       : SLICE("the backward of this line made the first infinity: "));
+    }
+    buffer_add(&stop->what, SLICE("the gradient of "));
     buffer_add(&stop->what, find_owner_name(gradient));
     add_counts(&stop->what, counts);
     buffer_add(&stop->what, SLICE(" of "));

@@ -41,8 +41,9 @@ struct stop_gradient {
     uint32_t site;
     const struct gradient_owner *owner;
     const struct recorded_module
-        *maker; /* the line whose backward made it; NULL: not known */
+        *maker; /* the line whose backward made the first one that is not finite; NULL: not known */
     uint32_t maker_site;
+    bool is_first; /* this is that one */
     struct log_nonfinite counts;
     uint64_t element_count;
     struct slice dtype;

@@ -154,9 +154,9 @@ bool training_explain(const struct training *training,
                       uint64_t object,
                       uint64_t before,
                       struct training_cause *cause);
-/* The first record of a parameter that a step left with NaN or infinities, and that is not finite since;
- * TRAINING_NONE: there is none. */
-uint32_t training_find_bad(const struct training *training);
+/* The first record, from event `start` on, of a parameter that a step left with NaN or infinities, and
+ * that is not finite since; TRAINING_NONE: there is none. */
+uint32_t training_find_bad(const struct training *training, uint64_t start);
 /* Whether the newest gradient that a backward accumulated for the parameter of that name, before the
  * step of that number, was not finite. */
 bool training_accumulated_bad(const struct training *training,

@@ -443,13 +443,14 @@ bool training_accumulated_bad(const struct training *training,
     return at != TRAINING_NONE && training_is_bad(&training->records[at]);
 }
 
-uint32_t training_find_bad(const struct training *training)
+uint32_t training_find_bad(const struct training *training, uint64_t start)
 {
     for (uint32_t i = 0; i < training->record_count; i++) {
         const struct training_record *record = &training->records[i];
         uint32_t last = training->newest[record->parameter];
 
-        if (record->what != TRAINING_WRITTEN || !training_is_bad(record)) {
+        if (record->what != TRAINING_WRITTEN || record->event < start ||
+            !training_is_bad(record)) {
             continue;
         }
         while (last != TRAINING_NONE && !is_value(&training->records[last])) {

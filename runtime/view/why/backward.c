@@ -37,12 +37,12 @@ static uint32_t find_target(const struct why *why, const struct backward *backwa
     return line != FLOW_NONE ? line : find_node(why, backward->bad_event);
 }
 
-static void choose_step(struct why *why)
+static void choose_step(struct why *why, uint64_t start)
 {
-    uint32_t bad = training_find_bad(&why->backwards.training);
+    uint32_t bad = training_find_bad(&why->backwards.training, start);
     const struct training_record *record;
 
-    if (bad == TRAINING_NONE || why->ask.event.size != 0) {
+    if (bad == TRAINING_NONE) {
         return;
     }
     record = &why->backwards.training.records[bad];
@@ -55,7 +55,7 @@ static void choose_step(struct why *why)
 bool why_has_bad(const struct why *why)
 {
     return why->nonfinite_count > 0 || why->backwards.bad_count > 0 ||
-           training_find_bad(&why->backwards.training) != TRAINING_NONE;
+           training_find_bad(&why->backwards.training, 0) != TRAINING_NONE;
 }
 
 void why_choose_backward(struct why *why)
@@ -69,7 +69,7 @@ void why_choose_backward(struct why *why)
     found = backwards_find_bad(&why->backwards, start);
     if (found == BACKWARD_NONE) {
         if (why->target == FLOW_NONE || why->is_soft) {
-            choose_step(why);
+            choose_step(why, start);
         }
         return;
     }

@@ -40,6 +40,12 @@ def pytest_addoption(parser: "pytest.Parser") -> None:
         "with the line and the cause; the marker monitorch_allow_nan excepts a test",
     )
     group.addoption(
+        "--monitorch-backward",
+        action="store_true",
+        help="record gradients, parameters and optimizer steps too; the marker monitorch_backward does "
+        "it for a test",
+    )
+    group.addoption(
         "--monitorch-update-golden",
         action="store_true",
         help="write the traces of the fixture monitorch_golden anew where they differ",
@@ -50,6 +56,10 @@ def pytest_configure(config: "pytest.Config") -> None:
     config.addinivalue_line(
         "markers",
         "monitorch_allow_nan: --monitorch-no-nan leaves out this test, which makes NaN on purpose",
+    )
+    config.addinivalue_line(
+        "markers",
+        "monitorch_backward: the recording of this test has gradients, parameters and optimizer steps",
     )
 
 

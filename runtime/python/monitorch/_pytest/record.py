@@ -29,6 +29,8 @@ def _record_all(config: "pytest.Config", text: str) -> None:
     """Until pytest has done with its configuration. UsageError says what is wrong."""
     try:
         path, options = _options.parse(text)
+        if config.known_args_namespace.monitorch_backward:
+            options["backward"] = True
         is_quiet = bool(options.pop("quiet", False))
         if _has_workers(config):
             if not is_quiet:

@@ -1,5 +1,6 @@
 """The recording of one test, and what is asked of it: a NaN, and the golden trace."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _MEMORY = "/dev/shm"
 _MEMORY_FREE = 4 << 30  # bytes; with less a long test could fill it
 _DEPTH = "2"  # steps back that are printed of what a NaN was made from
+_ANSWERS_MAX = 20  # infinities of the forward that are passed over to find a gradient
 _ALLOW = "\n\nif the test makes it on purpose: @pytest.mark.monitorch_allow_nan"
 
 
@@ -73,13 +75,19 @@ class Watch:
             # What torch.compile compiles stays as it is for the option, which nobody asked for here.
             mode = "skip" if self._forbidden == "nonfinite" else "break"
             path = os.path.join(self._folder, "test.mtrace")
-            active = _recording.record(path, sources=True, compile=mode)  # type: ignore[arg-type]
+            active = _recording.record(
+                path, sources=True, compile=mode, backward=self._has_backward()  # type: ignore[arg-type]
+            )
             active.is_quiet = True
             active.start()
             active.gives_way = True
         self._recording = active
         self._first = _recorder.event_count()
         self._follow()
+
+    def _has_backward(self) -> bool:
+        is_marked = self._item.get_closest_marker("monitorch_backward") is not None
+        return is_marked or bool(self._item.config.option.monitorch_backward)
 
     def _follow(self) -> None:
         """What was imported before is not instrumented, unless that was asked for from the start."""
@@ -134,7 +142,7 @@ class Watch:
         """A golden trace is last: with a NaN in it, it is not written."""
         if self._forbidden and not self._found:
             explain = _explain if self._forbidden == "nan" else _explain_unmeant
-            text = explain(trace, self._first)
+            text = explain(trace, self._first) or _explain_backward(trace, self._first)
             if text:
                 self._found.append(("monitorch", text))
         golden, self._golden = self._golden, None
@@ -160,19 +168,38 @@ def _find_nonfinite(
     return None
 
 
-def _why(trace: str, event: str) -> "tuple[int, str]":
-    """The exit code and the text of `monitorch why`; 3 where it could not answer."""
-    from monitorch._record.nonfinite import _shorten
-
+def _ask_why(trace: str, event: str, *options: str) -> "tuple[int, str]":
+    """The exit code and the output of `monitorch why`; 3 where it could not answer."""
     command = _command._find_command()
     if command is None:
         return 3, ""
-    words = [command, "why", "--quiet", "--color=never", f"--depth={_DEPTH}", trace, event]
+    words = [command, "why", "--quiet", "--color=never", *options, trace, event]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         _automatic._say(done.stderr.strip())
         return 3, ""
-    return done.returncode, _shorten(done.stdout.rstrip())
+    return done.returncode, done.stdout
+
+
+def _why(trace: str, event: str) -> "tuple[int, str]":
+    from monitorch._record.nonfinite import _shorten
+
+    code, text = _ask_why(trace, event, f"--depth={_DEPTH}")
+    return code, _shorten(text.rstrip())
+
+
+def _explain_backward(trace: str, first: int) -> str:
+    """Of the first gradient, or parameter that a step wrote, that is not finite; empty where there is none."""
+    for _ in range(_ANSWERS_MAX):
+        code, text = _ask_why(trace, f"#{first}+", "--json")
+        answer = json.loads(text) if code == 1 and text else {}
+        producers = answer.get("producers", [])
+        if not producers:
+            return ""
+        if any("gradient" in one or "parameter" in one for one in producers):
+            return _why(trace, f"#{first}+")[1]
+        first = answer["event"]["seq"] + 1  # an infinity of the forward, which is allowed
+    return ""
 
 
 def _explain(trace: str, first: int) -> str:
