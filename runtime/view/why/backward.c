@@ -52,6 +52,13 @@ static void choose_step(struct why *why, uint64_t start)
                                       record->event + 1, &why->cause);
 }
 
+uint64_t why_focus(const struct why *why)
+{
+    assert(why->target != FLOW_NONE);
+    return why->target < why->graph.node_count ? why->graph.nodes[why->target].event
+                                               : why->bad.event;
+}
+
 bool why_has_bad(const struct why *why)
 {
     return why->nonfinite_count > 0 || why->backwards.bad_count > 0 ||

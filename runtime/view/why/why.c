@@ -987,13 +987,6 @@ bool why_find(struct why *why,
            why_out_of_memory(error);
 }
 
-uint64_t why_focus(const struct why *why)
-{
-    assert(why->target != FLOW_NONE);
-    return why->target < why->graph.node_count ? why->graph.nodes[why->target].event
-                                               : why->bad.event;
-}
-
 bool why_is_bad(const struct why *why)
 {
     return why->backward != BACKWARD_NONE || why->has_cause ||
