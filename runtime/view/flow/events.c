@@ -373,8 +373,8 @@ static bool flow_raw_add(struct flow_builder *builder,
         .is_read = (event->flags & LOG_EVENT_READ) != 0,
         .is_hidden = is_hidden,
         .has_nan = event->has_statistics && event->statistics.nan_count > 0,
-        .has_finite = !event->has_statistics ||
-                      statistics_finite_count(&event->statistics) > 0,
+        .has_finite =
+            !event->has_statistics || statistics_finite_count(&event->statistics) > 0,
     };
 
     if (builder->raw_count >= LIMIT_OF_NODES) {

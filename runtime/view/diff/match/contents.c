@@ -580,6 +580,26 @@ static double find_reach(const struct pairing *pairing, const struct match_value
     return FIGURES_SLACK * reach;
 }
 
+/* Whether A's content has B's very elements, no other partner, and all of its inputs: no other one is nearer. */
+static bool is_nearest(const struct pairing *pairing, uint32_t a, uint32_t b)
+{
+    const struct match_contents *contents = pairing->contents;
+    const struct match_links *in = &contents[1].in;
+    unsigned known = 0;
+
+    if (a == MATCH_NONE || contents[0].items[a].partners > 0 ||
+        in->first[b + 1] - in->first[b] > NEIGHBOURS_MAX) {
+        return false;
+    }
+    for (uint32_t i = in->first[b]; i < in->first[b + 1]; i++) {
+        known += contents[1].items[in->items[i]].partner != MATCH_NONE;
+    }
+    return count_neighbours(pairing, a, b) >= known &&
+           match_figures_agree(first_of(&contents[0], a), first_of(&contents[1], b),
+                               pairing->tolerance) &&
+           is_proved(pairing, a, b, true);
+}
+
 static void find_partner(const struct pairing *pairing, uint32_t b)
 {
     struct match_contents *contents = pairing->contents;
@@ -590,6 +610,10 @@ static void find_partner(const struct pairing *pairing, uint32_t b)
     size_t place = find_place(pairing, value->statistics.count,
                               isnan(high(value)) ? -INFINITY : high(value) - reach);
 
+    if (is_nearest(pairing, same, b)) {
+        set_partner(contents, same, b);
+        return;
+    }
     for (unsigned tried = 0; place < contents[0].count && tried < CANDIDATES_MAX;
          place++, tried++) {
         uint32_t a = pairing->order[place];

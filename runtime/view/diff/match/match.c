@@ -705,6 +705,54 @@ static bool is_equal_result(const struct results *results, const uint32_t values
                MATCH_ORDER_OTHER;
 }
 
+static bool is_same(const struct match_value *a, const struct match_value *b)
+{
+    if (a->shape == NULL || b->shape == NULL) {
+        return a->shape == b->shape && a->number == b->number;
+    }
+    return a->has_hash && b->has_hash && a->hash == b->hash;
+}
+
+/* The first of the other side's values with the result's very elements that was made from the same; MATCH_NONE:
+ * none. */
+static uint32_t find_same(struct results *results,
+                          unsigned side,
+                          const struct match_value *value,
+                          const struct roots *roots)
+{
+    const struct match_run *other = &results->match->runs[1 - side];
+    double mean = result_mean(value);
+    size_t place = find_place(results, 1 - side, result_count(value), mean);
+    unsigned tried = 0;
+
+    for (; place < results->order_counts[1 - side] && tried < TRIED_MAX; place++) {
+        uint32_t found = results->orders[1 - side][place];
+        struct roots of_found;
+
+        if (result_mean(&other->values[found]) != mean) {
+            break;
+        }
+        if (is_same(&other->values[found], value)) {
+            find_roots(results, 1 - side, found, false, &of_found);
+            if (have_common_root(roots, &of_found)) {
+                return found;
+            }
+            tried++;
+        }
+    }
+    return MATCH_NONE;
+}
+
+/* How far apart the means of equal results may be. */
+static double find_reach(const struct match_value *value, double mean)
+{
+    double reach = isinf(mean) ? 0 : 1e-3 + 1e-3 * fabs(mean);
+
+    return value->shape != NULL && isfinite(mean)
+               ? reach + 1e-3 * diff_usual_size(&value->statistics)
+               : reach;
+}
+
 /* The value of the other side that is the result; MATCH_NONE: none. */
 static uint32_t find_equal(struct results *results,
                            unsigned side,
@@ -713,13 +761,13 @@ static uint32_t find_equal(struct results *results,
 {
     const struct match_run *other = &results->match->runs[1 - side];
     const struct match_value *value = &results->match->runs[side].values[number];
-    double mean = result_mean(value),
-           reach = isinf(mean) ? 0 : 1e-3 + 1e-3 * fabs(mean);
+    double mean = result_mean(value), reach = find_reach(value, mean);
+    uint32_t same = find_same(results, side, value, roots);
     unsigned tried = 0;
     size_t place;
 
-    if (value->shape != NULL && isfinite(mean)) {
-        reach += 1e-3 * diff_usual_size(&value->statistics);
+    if (same != MATCH_NONE) {
+        return same;
     }
     place = find_place(results, 1 - side, result_count(value), mean - reach);
     for (; place < results->order_counts[1 - side]; place++) {
@@ -751,14 +799,6 @@ static bool is_proof(const struct match_value *value)
     return (value->shape != NULL ? diff_is_inexact(value->shape->dtype)
                                  : !value->is_integer) &&
            isfinite(mean) && mean != floor(mean);
-}
-
-static bool is_same(const struct match_value *a, const struct match_value *b)
-{
-    if (a->shape == NULL || b->shape == NULL) {
-        return a->shape == b->shape && a->number == b->number;
-    }
-    return a->has_hash && b->has_hash && a->hash == b->hash;
 }
 
 /* The value that the result began as, by whatever names it was passed on since. */
