@@ -35,6 +35,8 @@ struct recorder_options {
     bool
         has_sources; /* names that are read before they were written are recorded too */
     bool has_gradients; /* of recorded values, when a backward makes them */
+    bool
+        has_parameters; /* of modules, as they are read and written; with has_gradients always */
     bool leaves_out; /* most visits of sites that never held a tensor: see left_out.h */
     const char *const
         *names; /* globs of the names whose whole values are kept; copied */

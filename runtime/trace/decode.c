@@ -339,7 +339,7 @@ decode_step(const struct log_reader *reader, const char *bytes, struct log_item 
         .line = step->line,
         .thread = step->thread,
     };
-    if (step->record.tag < LOG_STEP_BACKWARD || step->record.tag > LOG_STEP_GRADIENTS) {
+    if (step->record.tag < LOG_STEP_BACKWARD || step->record.tag > LOG_STEP_LAST) {
         return "a step is of an unknown kind";
     }
     return log_text_find(reader, step->file, &item->step.file) &&
@@ -355,6 +355,8 @@ struct slice log_step_text(enum log_step_tag tag)
         return SLICE("optimizer");
     case LOG_STEP_GRADIENTS:
         return SLICE("gradients");
+    case LOG_STEP_SETTINGS:
+        return SLICE("settings");
     default:
         return SLICE("backward");
     }

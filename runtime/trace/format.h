@@ -357,6 +357,9 @@ enum log_step_tag {
     LOG_STEP_BACKWARD = 1,
     LOG_STEP_OPTIMIZER = 2, /* an optimizer's step() */
     LOG_STEP_GRADIENTS = 3, /* a function of torch that writes to gradients */
+    LOG_STEP_SETTINGS =
+        4, /* a scheduler, a GradScaler or the program sets what steps use */
+    LOG_STEP_LAST = LOG_STEP_SETTINGS,
 };
 
 /* Is before the first record that names it. */

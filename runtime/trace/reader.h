@@ -102,7 +102,7 @@ struct log_step_view {
     struct slice name; /* "SGD.step"; "": the tag says it all */
 };
 
-/* "backward", "optimizer", "gradients". */
+/* "backward", "optimizer", "gradients", "settings". */
 struct slice log_step_text(enum log_step_tag tag);
 
 struct log_birth_view {

@@ -203,6 +203,17 @@ loss = root.sum()
 loss.backward()
 """
 
+GROWN = """\
+import torch
+torch.manual_seed(0)
+w = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(w.parameters(), lr=1e20)
+for i in range(4):
+    y = w(torch.ones(2, 4))
+    z = y * y
+    z.sum().backward()
+    optimizer.step()
+"""
 STEP = """
 import torch
 
@@ -260,6 +271,10 @@ def answers_of_why(folder):
     (step,) = answer("why", "--json", large, exit_code=1)
     assert (step["producers"][0]["how"], step["producers"][0]["parameter"]) == ("step", "weight")
     yield step
+    grown = record(folder / "grown", GROWN, "--parameters")
+    (growth,) = answer("why", "--json", grown, exit_code=1)
+    assert growth["producers"][0]["growth"]["lr_line"] == 4
+    yield growth
     worker = record(folder / "worker", WORKER)
     (beside,) = answer("why", "--json", worker, exit_code=1)
     assert beside["beside"]["producer"]["reason"] and beside["producers"][0]["how"] == "came in"

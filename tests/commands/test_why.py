@@ -123,6 +123,16 @@ CASES = [
         "mean of nothing: `a` is empty",
     ),
     (
+        "a = torch.tensor([3e38, 3e38, 1.0])",
+        "r = a.mean()",
+        "overflow of float32: the sum of `a` is 6e+38, above 3.403e+38",
+    ),
+    (
+        "a = torch.tensor([[3e38, 3e38, 1.0], [0.0, 1.0, 2.0]])",
+        "r = a.mean(dim=1)",
+        "overflow of float32: the sum of `a` can reach 1.8e+39, above 3.403e+38",
+    ),
+    (
         "a = torch.ones(3); mask = a > 5",
         "r = a[mask].mean()",
         "mean of nothing: `a[mask]` was empty",

@@ -104,6 +104,49 @@ BROKEN = {
     """,
 }
 
+GROWN = {
+    "a rate of the constructor": ("""
+        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
+        optimizer = torch.optim.SGD(model.parameters(), lr=30)  #RATE
+        for step in range(9):
+            y = model(torch.randn(4, 8))  #!
+            square = y * y  #!
+            loss = square.mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """, "30"),
+    "a rate that the program sets in each turn": ("""
+        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+        other = torch.optim.SGD([torch.nn.Parameter(torch.ones(2))], lr=0.5)
+        for step in range(9):
+            for group in optimizer.param_groups:
+                group["lr"] = 20.0 if step > 1 else 0.001  #RATE
+            y = model(torch.randn(4, 8))  #!
+            square = y * y  #!
+            loss = square.mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """, "20"),
+    "a scheduler's rate": ("""
+        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2], gamma=3000.0)
+        for step in range(9):
+            y = model(torch.randn(4, 8))  #!
+            square = y * y  #!
+            loss = square.mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            scheduler.step()  #RATE
+    """, "30"),
+}
+"""Whose first infinity is on the line marked `#!`, by steps that are too large: with the learning rate, set on
+the line marked `#RATE`."""
+
 HELD = {
     "Adam keeps an old infinity": BAD_ROOT + """
         optimizer = torch.optim.Adam(model.parameters())

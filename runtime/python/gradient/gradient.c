@@ -434,7 +434,8 @@ void gradient_follow(struct session *session,
         .output = {.module = visit->module, .site = visit->index},
     };
 
-    if (recorder_find_written(session->recorder, &pending.output.owner) &&
+    if (recorder_options(session->recorder)->has_gradients &&
+        recorder_find_written(session->recorder, &pending.output.owner) &&
         memory_grow(&grown, &gradients->pending_capacity,
                     (size_t)gradients->pending_count + 1, sizeof pending)) {
         gradients->pending = grown;
@@ -447,10 +448,17 @@ void gradient_watch(struct session *session,
                     const struct visit *visit,
                     const struct tensor *tensor)
 {
-    if (session->gradients != NULL && (tensor->flags & LOG_FORM_REQUIRES_GRAD) != 0 &&
-        (tensor->flags & LOG_FORM_NUMPY) == 0 && visit->is_measured &&
-        recorder_options(session->recorder)->has_gradients) {
+    const struct recorder_options *options = recorder_options(session->recorder);
+    bool is_followed = (tensor->flags & LOG_FORM_REQUIRES_GRAD) != 0;
+
+    if (session->gradients == NULL || (tensor->flags & LOG_FORM_NUMPY) != 0 ||
+        !visit->is_measured || !options->has_parameters) {
+        return;
+    }
+    if (is_followed && options->has_gradients) {
         gradient_follow(session, visit, (PyObject *)(uintptr_t)tensor->object);
+    }
+    if (is_followed || !options->has_gradients) {
         parameters_want(session, visit);
     }
 }

@@ -26,6 +26,11 @@ void gradient_watch(struct session *session,
 /* A line has assigned or called the torch.nn.Module: its parameters are recorded when a value is that
  * autograd follows. */
 void parameters_add_module(struct session *session, PyObject *module);
+/* A line has assigned the object, or has called a method of it: one of torch's that sets what a step of an
+ * optimizer uses is inspected at the end of the visit. */
+void parameters_note_object(struct session *session,
+                            const struct visit *visit,
+                            PyObject *object);
 /* Whether the tensor is a parameter that was finite when it was recorded, and was not written since. */
 bool parameters_know_finite(struct session *session, PyObject *object);
 /* torch may have been imported since: steps of optimizers are recorded from now on. */

@@ -42,6 +42,7 @@ void parameters_clear(struct parameters *parameters)
     PyObject *handles[2] = {parameters->handles[0], parameters->handles[1]};
 
     release_items(parameters);
+    settings_clear(parameters);
     memset(parameters, 0, sizeof *parameters);
     number_map_init(&parameters->numbers);
     number_map_init(&parameters->candidate_numbers);
@@ -65,7 +66,7 @@ struct parameters *parameters_of(struct session *session)
     struct parameters *parameters;
 
     if (gradients == NULL || session->recorder == NULL ||
-        !recorder_options(session->recorder)->has_gradients) {
+        !recorder_options(session->recorder)->has_parameters) {
         return NULL;
     }
     if (gradients->parameters == NULL) {
@@ -82,6 +83,11 @@ struct parameters *parameters_of(struct session *session)
         parameters->fork_count = session->fork_count;
     }
     return parameters;
+}
+
+static bool has_gradients(const struct session *session)
+{
+    return recorder_options(session->recorder)->has_gradients;
 }
 
 /* What the reference leads to; borrowed, NULL: it is gone. */
@@ -231,7 +237,7 @@ void parameter_record_gradient(struct session *session,
     struct buffer name = BUFFER_INIT;
     struct log_nonfinite counts;
 
-    if (gradient != NULL &&
+    if (gradient != NULL && has_gradients(session) &&
         (is_written || has_changed(session, &parameter->gradient, gradient))) {
         PyObject *values = gradient_values(gradients, gradient);
 
@@ -280,6 +286,7 @@ void parameters_add_module(struct session *session, PyObject *module)
     number = number_map_get(&parameters->candidate_numbers, key);
     known = number == NUMBER_MAP_NONE ? NULL : &parameters->candidates[number];
     if (known != NULL && parameter_alive(known->reference) == module) {
+        parameters->is_due |= !known->is_inner && !has_gradients(session);
         return;
     }
     candidates = parameters->candidates;
@@ -370,7 +377,9 @@ static void mark_inner(struct tree_walk *walk, PyObject *module, PyObject *dict)
     }
 }
 
-static bool requires_gradient(struct session *session, PyObject *object)
+/* Parameters that need no gradient are recorded where gradients are not: a check that each parameter has one
+ * must not find them. */
+static bool is_recorded(struct session *session, PyObject *object)
 {
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
     struct tensor tensor;
@@ -380,7 +389,7 @@ static bool requires_gradient(struct session *session, PyObject *object)
         tensor_describe(session->access, object, info->tensor, &tensor) != 0) {
         return false;
     }
-    is_so = (tensor.flags & LOG_FORM_REQUIRES_GRAD) != 0;
+    is_so = (tensor.flags & LOG_FORM_REQUIRES_GRAD) != 0 || !has_gradients(session);
     tensor_release(&tensor);
     return is_so;
 }
@@ -399,8 +408,7 @@ static void add_own(struct tree_walk *walk, PyObject *module, PyObject *dict)
         struct parameter *parameter = parameters_find(parameters, item);
         size_t size;
 
-        if ((parameter != NULL && parameter->is_named) ||
-            !requires_gradient(session, item)) {
+        if ((parameter != NULL && parameter->is_named) || !is_recorded(session, item)) {
             continue;
         }
         Py_INCREF(item);
@@ -451,10 +459,28 @@ void parameters_want(struct session *session, const struct visit *visit)
 {
     struct parameters *parameters = session->gradients->parameters;
 
-    if (parameters != NULL && parameters->has_new &&
+    if (parameters != NULL && (parameters->has_new || parameters->is_due) &&
         parameters->number == session->number) {
         parameters->is_wanted = true;
         parameters->visit = *visit;
+    }
+}
+
+/* Records those that were written to since, by code that no hook sees: before each forward of a recording
+ * without gradients, which has no other that reads them. */
+static void record_due(struct session *session, const struct visit *visit)
+{
+    struct parameters *parameters = session->gradients->parameters;
+
+    parameters->is_due = false;
+    for (uint32_t i = 0; i < parameters->count; i++) {
+        PyObject *object = Py_XNewRef(parameter_alive(parameters->items[i].reference));
+
+        if (object != NULL) {
+            (void)parameter_record_value(session, visit, &parameters->items[i], object,
+                                         true);
+            Py_DECREF(object);
+        }
     }
 }
 
@@ -462,13 +488,23 @@ void parameters_settle(struct session *session)
 {
     struct parameters *parameters = session->gradients->parameters;
 
-    if (parameters != NULL && parameters->is_wanted) {
+    if (parameters == NULL) {
+        return;
+    }
+    if (parameters->is_wanted) {
         struct visit visit = parameters->visit;
+        bool is_due = parameters->is_due;
 
         parameters->is_wanted = false;
         if (parameters->number == session->number &&
             parameters_of(session) == parameters && visit.call->number != 0) {
-            parameters_add_all(session, &visit);
+            if (parameters->has_new) {
+                parameters_add_all(session, &visit);
+            }
+            if (is_due) {
+                record_due(session, &visit);
+            }
         }
     }
+    settings_settle(session);
 }

@@ -123,6 +123,24 @@ struct setting {
     struct name_state state;
 };
 
+/* Objects of torch that set what a step of an optimizer uses. */
+enum setter {
+    SETTER_OPTIMIZER, /* or one of its param_groups */
+    SETTER_SCHEDULER,
+    SETTER_SCALER,
+    SETTER_MODULE, /* its zero_grad() is one of the optimizer's */
+    SETTER_COUNT,
+};
+#define OPTIMIZERS_MAX 16
+#define TOUCHED_MAX    4
+
+/* An object that the statement of a visit has assigned or called a method of. */
+struct touched {
+    PyObject *object; /* owned */
+    enum setter setter;
+    struct visit visit;
+};
+
 struct parameters {
     uint64_t number;         /* of the recording that all of it belongs to */
     unsigned fork_count;     /* of its process */
@@ -135,15 +153,22 @@ struct parameters {
     size_t candidate_capacity;
     uint32_t candidate_count;
     struct number_map candidate_numbers; /* owned: address -> candidate */
-    bool has_new;   /* candidates whose parameters are not known yet */
+    bool has_new; /* candidates whose parameters are not known yet */
+    bool
+        is_due; /* a module that is in no other is called: its parameters may have changed */
     bool is_wanted; /* they are to be recorded at the end of the visit that goes on: */
     struct visit visit;
     struct place places[PLACES_MAX];
     uint32_t place_count;
     struct setting settings[SETTINGS_MAX];
     uint32_t setting_count;
-    PyObject *handles[2]; /* owned: of torch's hooks; NULL: not hung yet */
-    unsigned step_depth;  /* steps of optimizers that go on */
+    PyObject *optimizers[OPTIMIZERS_MAX]; /* owned: weak references */
+    uint32_t optimizer_count;
+    struct touched touched[TOUCHED_MAX]; /* by the visit that goes on */
+    uint32_t touched_count;
+    PyObject *classes[SETTER_COUNT]; /* owned: torch's; NULL: not found yet */
+    PyObject *handles[2];            /* owned: of torch's hooks; NULL: not hung yet */
+    unsigned step_depth;             /* steps of optimizers that go on */
 };
 
 /* Those of this recording and process; NULL: none are wanted. */
@@ -192,6 +217,30 @@ void parameters_note_gradient(struct session *session,
 void parameters_want(struct session *session, const struct visit *visit);
 /* It ends. */
 void parameters_settle(struct session *session);
+
+/* ---- settings.c ---- */
+
+/* The optimizer's settings that are new or have changed, as events of the visit; `name` and `tag` begin a
+ * step of the trace before the first of them, unless the name is "". */
+struct settings {
+    struct session *session;
+    const struct visit *visit;
+    PyObject *optimizer; /* borrowed */
+    struct slice kind;   /* "SGD" */
+    bool is_read;
+    struct slice step;
+    enum log_step_tag tag;
+    bool is_begun;
+};
+void settings_record(struct settings *settings);
+/* How the trace calls the optimizer: by its class, a later one of the class with a number: `SGD@2`. */
+void settings_add_name(struct session *session,
+                       PyObject *optimizer,
+                       struct buffer *text);
+/* The visit ends: what the objects that it touched have set is recorded. */
+void settings_settle(struct session *session);
+/* Nothing is touched any more, and no optimizer known. */
+void settings_clear(struct parameters *parameters);
 
 /* birth.c: the gradient of an output of `hook` is the first of this backward that is not finite:
  * writes what it was made from. Gives the line whose backward made it, where it is known: `what`

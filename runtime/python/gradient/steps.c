@@ -269,7 +269,8 @@ static bool is_for_program(struct session *session)
     PyObject *globals = PyEval_GetGlobals();
     PyObject *name = globals == NULL ? NULL : PyDict_GetItemString(globals, "__name__");
 
-    return parameters != NULL && parameters->step_depth == 0 && name != NULL &&
+    return parameters != NULL && parameters->step_depth == 0 &&
+           recorder_options(session->recorder)->has_gradients && name != NULL &&
            PyUnicode_Check(name) &&
            (PyUnicode_CompareWithASCIIString(name, "torch.nn.utils.clip_grad") == 0 ||
             PyUnicode_CompareWithASCIIString(name, "torch.amp.grad_scaler") == 0);
@@ -329,20 +330,6 @@ void parameters_end_write(struct session *session,
 
 /* ---- steps of optimizers ---- */
 
-static struct setting *find_setting(struct parameters *parameters, uint64_t key)
-{
-    for (uint32_t i = 0; i < parameters->setting_count; i++) {
-        if (parameters->settings[i].key == key) {
-            return &parameters->settings[i];
-        }
-    }
-    if (parameters->setting_count == SETTINGS_MAX) {
-        return NULL;
-    }
-    parameters->settings[parameters->setting_count] = (struct setting){.key = key};
-    return &parameters->settings[parameters->setting_count++];
-}
-
 /* Of the optimizers' parameters, as a step begins or ends. */
 struct step {
     struct session *session;
@@ -352,72 +339,6 @@ struct step {
     bool is_read;          /* the step begins */
     unsigned state_checks; /* parameters whose state was searched */
 };
-
-static bool read_number(PyObject *item, struct value *value)
-{
-    if (PyFloat_CheckExact(item)) {
-        *value = (struct value){.kind = VALUE_FLOAT, .real = PyFloat_AsDouble(item)};
-        return true;
-    }
-    if (PyBool_Check(item)) {
-        *value = (struct value){.kind = VALUE_BOOL, .integer = item == Py_True};
-        return true;
-    }
-    if (PyLong_CheckExact(item)) {
-        *value = (struct value){.kind = VALUE_INT, .integer = PyLong_AsLongLong(item)};
-        return PyErr_Occurred() == NULL;
-    }
-    return false;
-}
-
-/* Records a setting that is new or has changed: `SGD.lr`, of other groups `SGD.lr[1]`. */
-static void
-record_setting(struct step *step, Py_ssize_t group, struct slice name, PyObject *item)
-{
-    struct parameters *parameters = step->session->gradients->parameters;
-    uint64_t key = hash_64(name) ^ (uint64_t)(uintptr_t)step->optimizer * 31 ^
-                   (uint64_t)group << 48;
-    struct value value = {.type = SLICE(""), .text = SLICE("")};
-    struct setting *setting;
-    struct buffer text = BUFFER_INIT;
-
-    if (!read_number(item, &value)) {
-        PyErr_Clear();
-        return;
-    }
-    value.object = (uint64_t)(uintptr_t)step->optimizer;
-    setting = find_setting(parameters, key);
-    if (setting == NULL || (setting->state.object != 0 &&
-                            setting->state.hash == recorder_value_hash(&value))) {
-        return;
-    }
-    buffer_add(&text, step->kind);
-    buffer_add_byte(&text, '.');
-    buffer_add(&text, name);
-    if (group > 0) {
-        buffer_add_format(&text, "[%zd]", group);
-    }
-    recorder_write_parameter(step->session->recorder, &step->visit, buffer_slice(&text),
-                             true, &setting->state, &value);
-    buffer_release(&text);
-}
-
-static void record_settings(struct step *step, Py_ssize_t group, PyObject *dict)
-{
-    PyObject *name, *item;
-    Py_ssize_t position = 0;
-
-    while (PyDict_Next(dict, &position, &name, &item)) {
-        Py_ssize_t size = 0;
-        const char *text =
-            PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8AndSize(name, &size) : NULL;
-
-        if (text != NULL) {
-            record_setting(step, group, (struct slice){text, (size_t)size}, item);
-        }
-    }
-    PyErr_Clear();
-}
 
 /* The dict with what the optimizer keeps for a parameter; borrowed from `state`, or NULL. */
 static PyObject *find_kept(PyObject *state, PyObject *object)
@@ -502,9 +423,6 @@ static void record_group(struct step *step, Py_ssize_t group, PyObject *dict)
 {
     PyObject *list = Py_XNewRef(PyDict_GetItemString(dict, "params"));
 
-    if (step->is_read) {
-        record_settings(step, group, dict);
-    }
     for (Py_ssize_t i = 0; list != NULL && PyList_Check(list) && i < PyList_Size(list);
          i++) {
         PyObject *object = Py_NewRef(PyList_GetItem(list, i));
@@ -539,12 +457,12 @@ static void record_step(struct session *session, PyObject *optimizer, bool is_re
 {
     struct parameters *parameters = session->gradients->parameters;
     struct step step = {.session = session, .optimizer = optimizer, .is_read = is_read};
-    struct slice type =
-        type_info_name(type_cache_get(&session->types, Py_TYPE(optimizer)));
+    struct buffer kind = BUFFER_INIT;
     struct buffer name = BUFFER_INIT;
     bool is_found;
 
-    step.kind = slice_last_part(type, '.');
+    settings_add_name(session, optimizer, &kind);
+    step.kind = buffer_slice(&kind);
     buffer_add(&name, step.kind);
     buffer_add(&name, SLICE(".step"));
     is_found = is_read ? begin_step(session, LOG_STEP_OPTIMIZER, buffer_slice(&name),
@@ -554,9 +472,17 @@ static void record_step(struct session *session, PyObject *optimizer, bool is_re
         if (parameters->has_new) {
             parameters_add_all(session, &step.visit);
         }
+        if (is_read) {
+            settings_record(&(struct settings){.session = session,
+                                               .visit = &step.visit,
+                                               .optimizer = optimizer,
+                                               .kind = step.kind,
+                                               .is_read = true});
+        }
         record_groups(&step);
         gradient_hang(session);
     }
+    buffer_release(&kind);
     buffer_release(&name);
 }
 

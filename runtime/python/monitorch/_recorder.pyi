@@ -63,6 +63,7 @@ def start(
     all_scalars: bool = False,
     origin: tuple[int, int, int] = (0, 0, 0),
     backward: bool = False,
+    parameters: bool = False,
     last_steps: int = 0,
     change: Callable[[Any, int, int, int, str, bool], None] | None = None,
 ) -> None: ...

@@ -301,9 +301,9 @@ static PyObject *session_begin(struct session *session,
     imports_begin(&session->imports, session_thread_key(), is_whole);
     tracking_begin(session->tracking, recorder);
     fresh_begin(session);
-    if (options->has_gradients && !gradient_begin(session)) {
+    if (options->has_parameters && !gradient_begin(session)) {
         recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
-                      SLICE("out of memory: no gradients are recorded"));
+                      SLICE("out of memory: no gradients and parameters are recorded"));
     }
     Py_RETURN_NONE;
 }
@@ -559,25 +559,24 @@ static bool
 read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {
-        "path",        "sample",  "last",     "size_limit",   "stats",
-        "hash",        "names",   "every",    "max_elements", "one_thread",
-        "quiet",       "sources", "stop",     "imports",      "whole",
-        "all_scalars", "origin",  "backward", "last_steps",   "change",
-        NULL};
+        "path",       "sample",  "last",         "size_limit",  "stats",  "hash",
+        "names",      "every",   "max_elements", "one_thread",  "quiet",  "sources",
+        "stop",       "imports", "whole",        "all_scalars", "origin", "backward",
+        "last_steps", "change",  "parameters",   NULL};
     unsigned long long last = 0, size_limit = 0, every = 1, element_limit = 0;
     int has_statistics = 1, has_hash = 1, has_sources = 0, has_imports = 0,
-        has_all_scalars = 0, has_gradients = 0;
+        has_all_scalars = 0, has_gradients = 0, has_parameters = 0;
     unsigned last_steps = 0;
     struct recorder_options *options = &request->options;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|$OKKppO!KKpppIpppO!pIO:start", names,
+            arguments, keywords, "O&|$OKKppO!KKpppIpppO!pIOp:start", names,
             PyUnicode_FSConverter, &request->path, &request->sample, &last, &size_limit,
             &has_statistics, &has_hash, &PyTuple_Type, &request->globs, &every,
             &element_limit, &request->is_one_thread, &request->is_quiet, &has_sources,
             &request->stop, &has_imports, &request->is_whole, &has_all_scalars,
             &PyTuple_Type, &request->origin, &has_gradients, &last_steps,
-            &request->change)) {
+            &request->change, &has_parameters)) {
         return false;
     }
     options->log.last = last;
@@ -589,6 +588,7 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     options->every = every;
     options->has_sources = has_sources;
     options->has_gradients = has_gradients;
+    options->has_parameters = has_gradients || has_parameters;
     options->has_imports = has_imports;
     options->leaves_out = !has_all_scalars;
     options->element_limit = element_limit;

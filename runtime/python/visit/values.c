@@ -41,6 +41,9 @@ static void record_container(struct session *session,
         value.type = (struct slice){PyBytes_AsString(name), (size_t)PyBytes_Size(name)};
     }
     recorder_write(session->recorder, visit, write, SLICE(""), &value);
+    if (session->gradients != NULL && PyDict_CheckExact(object)) {
+        parameters_note_object(session, visit, object);
+    }
     Py_XDECREF(name);
 }
 
@@ -726,6 +729,9 @@ static void record_scalar(struct session *session,
     Py_XDECREF(owner);
     if (is_module && session->gradients != NULL) {
         parameters_add_module(session, object);
+    }
+    if (value.kind == VALUE_OBJECT && path.size == 0 && session->gradients != NULL) {
+        parameters_note_object(session, visit, object);
     }
 }
 

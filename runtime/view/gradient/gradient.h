@@ -54,6 +54,7 @@ struct training_record {
     uint64_t object; /* address of the tensor */
     double largest;  /* magnitude of the finite elements; ACCUMULATED too */
     double rate;     /* WRITTEN: the optimizer's learning rate; NaN: not known */
+    uint32_t rate_module, rate_site; /* the line that set it */
     uint64_t nan_count, inf_count;
     uint32_t parameter; /* in `names` */
     uint32_t before;    /* the record of the same parameter before; TRAINING_NONE */
@@ -74,6 +75,14 @@ struct training_step {
     uint32_t line;
 };
 
+/* The newest learning rate of an optimizer. */
+struct training_rate {
+    struct slice
+        optimizer; /* "SGD"; of the second one of the class "SGD@2"; in the arena */
+    double rate;   /* NaN: its groups have several */
+    uint32_t module, site; /* the line that set it */
+};
+
 struct training {
     struct arena arena;              /* owned */
     struct training_record *records; /* owned: in the order of the trace */
@@ -87,8 +96,10 @@ struct training {
     uint32_t name_count;
     uint32_t *newest; /* owned: by name, its newest record */
     size_t newest_capacity;
-    struct number_map numbers; /* owned: hash of a name -> its number */
-    double rate;               /* the newest learning rate */
+    struct number_map numbers;   /* owned: hash of a name -> its number */
+    struct training_rate *rates; /* owned */
+    size_t rate_capacity;
+    uint32_t rate_count;
 };
 
 struct backwards {

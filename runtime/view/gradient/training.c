@@ -10,7 +10,7 @@
 
 void training_init(struct training *training)
 {
-    *training = (struct training){.rate = NAN};
+    *training = (struct training){.record_count = 0};
     arena_init(&training->arena);
     number_map_init(&training->numbers);
 }
@@ -22,6 +22,7 @@ void training_release(struct training *training)
     memory_free(training->steps);
     memory_free(training->names);
     memory_free(training->newest);
+    memory_free(training->rates);
     number_map_release(&training->numbers);
     training_init(training);
 }
@@ -100,8 +101,7 @@ static double largest_of(const struct log_event_view *event)
     return min > max ? min : max;
 }
 
-static struct training_record record_of(const struct training *training,
-                                        const struct log_event_view *event,
+static struct training_record record_of(const struct log_event_view *event,
                                         uint64_t next_event)
 {
     const struct statistics *statistics = &event->statistics;
@@ -112,7 +112,7 @@ static struct training_record record_of(const struct training *training,
         .next = next_event,
         .object = event->tensor.object,
         .largest = largest_of(event),
-        .rate = training->rate,
+        .rate = NAN,
         .nan_count = has_figures ? statistics->nan_count : 0,
         .inf_count =
             has_figures ? statistics->posinf_count + statistics->neginf_count : 0,
@@ -145,11 +145,73 @@ static bool keep(struct training *training, const struct training_record *record
 static uint32_t newest_call(const struct training *training)
 {
     for (uint32_t i = training->step_count; i > 0; i--) {
-        if (training->steps[i - 1].tag != LOG_STEP_BACKWARD) {
+        if (training->steps[i - 1].tag == LOG_STEP_OPTIMIZER ||
+            training->steps[i - 1].tag == LOG_STEP_GRADIENTS) {
             return training->steps[i - 1].number;
         }
     }
     return 0;
+}
+
+/* ---- learning rates ---- */
+
+static struct training_rate *find_rate(const struct training *training,
+                                       struct slice optimizer)
+{
+    for (uint32_t i = 0; i < training->rate_count; i++) {
+        if (slice_equal(training->rates[i].optimizer, optimizer)) {
+            return &training->rates[i];
+        }
+    }
+    return NULL;
+}
+
+/* A setting of an optimizer: `SGD.lr`, of other groups `SGD.lr[1]`. */
+static bool add_rate(struct training *training, const struct log_event_view *event)
+{
+    size_t end = slice_find(event->name, SLICE(".lr"), 0);
+    bool is_first = end + 3 == event->name.size;
+    double number = event->kind == VALUE_FLOAT ? event->real : (double)event->integer;
+    void *rates = training->rates;
+    struct training_rate *rate;
+
+    if (!is_first &&
+        (end + 3 >= event->name.size || event->name.bytes[end + 3] != '[')) {
+        return true;
+    }
+    rate = find_rate(training, slice_part(event->name, 0, end));
+    if (rate == NULL) {
+        if (!memory_grow(&rates, &training->rate_capacity,
+                         (size_t)training->rate_count + 1, sizeof *training->rates)) {
+            return false;
+        }
+        training->rates = rates;
+        rate = &training->rates[training->rate_count++];
+        rate->optimizer = arena_copy(&training->arena, slice_part(event->name, 0, end));
+        rate->rate = number;
+    }
+    rate->rate = is_first || rate->rate == number ? number : NAN;
+    rate->module = event->module_number;
+    rate->site = event->site_number - event->module->first_site;
+    return !training->arena.has_failed;
+}
+
+/* The rate of the optimizer whose step wrote the record. */
+static void set_rate(const struct training *training, struct training_record *record)
+{
+    const struct training_step *step = training_step_of(training, record->step);
+    const struct training_rate *rate;
+
+    if (step == NULL || step->tag != LOG_STEP_OPTIMIZER) {
+        return;
+    }
+    rate = find_rate(training,
+                     slice_part(step->name, 0, slice_find(step->name, SLICE("."), 0)));
+    if (rate != NULL) {
+        record->rate = rate->rate;
+        record->rate_module = rate->module;
+        record->rate_site = rate->site;
+    }
 }
 
 /* `weight.grad` belongs to `weight`, and so does `weight.exp_avg`. */
@@ -157,7 +219,7 @@ static bool add_tensor(struct training *training,
                        const struct log_event_view *event,
                        uint64_t next_event)
 {
-    struct training_record record = record_of(training, event, next_event);
+    struct training_record record = record_of(event, next_event);
     bool is_read = (event->flags & LOG_EVENT_READ) != 0;
     struct slice last = slice_last_part(event->name, '.');
     struct slice owner =
@@ -167,6 +229,7 @@ static bool add_tensor(struct training *training,
     uint32_t owner_number = find_name(training, owner);
 
     record.step = newest_call(training);
+    set_rate(training, &record);
     if (owner_number == TRAINING_NONE) {
         record.parameter = add_name(training, event->name);
         record.what = is_read ? TRAINING_READ : TRAINING_WRITTEN;
@@ -186,7 +249,7 @@ static bool add_gradient(struct training *training,
                          const struct log_event_view *gradient,
                          uint64_t next_event)
 {
-    struct training_record record = record_of(training, gradient, next_event);
+    struct training_record record = record_of(gradient, next_event);
 
     record.parameter = find_name(training, gradient->name);
     record.what = TRAINING_ACCUMULATED;
@@ -212,10 +275,9 @@ bool training_add(struct training *training,
     if (event->kind == VALUE_TENSOR) {
         return add_tensor(training, event, next_event);
     }
-    if (event->kind == VALUE_FLOAT && slice_ends(event->name, SLICE(".lr"))) {
-        training->rate = event->real;
-    }
-    return true;
+    return event->kind != VALUE_FLOAT && event->kind != VALUE_INT
+               ? true
+               : add_rate(training, event);
 }
 
 /* ---- explaining ---- */

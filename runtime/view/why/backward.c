@@ -603,8 +603,8 @@ static void report_step(const struct why *why, struct buffer *text)
         buffer_add(text, SLICE(", and its gradient is not recorded"));
     }
     if (value->rate == value->rate) {
-        buffer_add(text, SLICE(", lr is "));
-        add_real(text, value->rate);
+        buffer_add(text, SLICE(", "));
+        why_rate_add(why, value, text);
     }
     if (cause->state != TRAINING_NONE) {
         buffer_add(text, SLICE("; "));
@@ -806,6 +806,9 @@ bool why_follow_backward(struct why *why, struct error *error)
     if (is_done && why->has_cause) {
         judge_cause(why);
         add_chain(why);
+    }
+    if (is_done) {
+        why_explain_growth(why);
     }
     return is_done && (!why->arena.has_failed || why_out_of_memory(error));
 }

@@ -169,6 +169,14 @@ static void add_backward(const struct why *why,
     }
 }
 
+/* Of the answer's first line: how its parameters had grown. */
+static void add_grown(const struct why *why, uint32_t index, struct buffer *text)
+{
+    if (index == why->main) {
+        verdict_lines_add(text, "steps", why->grown, why->ask.has_color);
+    }
+}
+
 static void add_producer(const struct why *why, uint32_t index, struct buffer *text)
 {
     const struct why_producer *producer = &why->producers[index];
@@ -177,6 +185,7 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
     if (producer->is_gradient) {
         add_backward(why, producer, text);
         verdict_lines_add(text, "then", why->chain, why->ask.has_color);
+        add_grown(why, index, text);
         if (producer->node < why->graph.node_count) {
             add_visit(why, producer->node, text);
             verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
@@ -192,6 +201,7 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
     add_value(why, producer->node, text);
     buffer_add_byte(text, '\n');
     add_inputs(why, producer, text);
+    add_grown(why, index, text);
     add_visit(why, producer->node, text);
     verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
 }
@@ -580,6 +590,45 @@ static bool is_certain_input(const struct why *why, uint32_t node, uint32_t inpu
     return !is_unsure;
 }
 
+/* The parameter that steps let grow. */
+static void add_growth(const struct why *why, struct buffer *text)
+{
+    const struct training *training = &why->backwards.training;
+    const struct training_record *first = &training->records[why->growth.first];
+    const struct training_record *last = &training->records[why->growth.last];
+    const struct log_module *module = log_reader_module(why->reader, last->rate_module);
+
+    json_key_add(text, SLICE("growth"));
+    buffer_add(text, SLICE("{\"parameter\":\""));
+    buffer_add_json(text, training->names[last->parameter]);
+    buffer_add_byte(text, '"');
+    json_real_add(text, SLICE("from"), first->largest);
+    json_real_add(text, SLICE("to"), last->largest);
+    if (last->rate == last->rate && module != NULL) {
+        json_real_add(text, SLICE("lr"), last->rate);
+        json_text_add(text, SLICE("lr_file"), module->table.path);
+        json_number_add(text, SLICE("lr_line"),
+                        module->table.sites[last->rate_site].line);
+    }
+    buffer_add_byte(text, '}');
+}
+
+static void add_json_inputs(const struct why *why,
+                            const struct why_producer *producer,
+                            struct buffer *text)
+{
+    json_key_add(text, SLICE("inputs"));
+    buffer_add_byte(text, '[');
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
+        begin_value(why, producer->inputs[i], text);
+        json_boolean_add(text, SLICE("certain"),
+                         is_certain_input(why, producer->node, producer->inputs[i]));
+        buffer_add_byte(text, '}');
+    }
+    buffer_add_byte(text, ']');
+}
+
 static void add_json_producer(const struct why *why,
                               const struct why_producer *producer,
                               struct buffer *text)
@@ -607,6 +656,9 @@ static void add_json_producer(const struct why *why,
     json_number_add(text, SLICE("line"), producer->line);
     json_text_add(text, SLICE("statement"), producer->statement);
     json_text_add(text, SLICE("reason"), producer->reason);
+    if (producer == &why->producers[why->main] && why->growth.is_known) {
+        add_growth(why, text);
+    }
     json_boolean_add(text, SLICE("from_statement"), producer->has_reason);
     json_boolean_add(text, SLICE("certain"), producer->is_certain);
     json_boolean_add(text, SLICE("meant"), producer->is_soft);
@@ -614,16 +666,8 @@ static void add_json_producer(const struct why *why,
     begin_value(why, producer->node, text);
     buffer_add_byte(text, '}');
     add_path(why, producer->node, text);
-    json_key_add(text, SLICE("inputs"));
-    buffer_add_byte(text, '[');
-    for (uint32_t i = 0; i < producer->input_count; i++) {
-        buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
-        begin_value(why, producer->inputs[i], text);
-        json_boolean_add(text, SLICE("certain"),
-                         is_certain_input(why, producer->node, producer->inputs[i]));
-        buffer_add_byte(text, '}');
-    }
-    buffer_add(text, SLICE("]}"));
+    add_json_inputs(why, producer, text);
+    buffer_add_byte(text, '}');
 }
 
 static const char *json_role_of(const struct why *why, uint32_t node)

@@ -544,8 +544,6 @@ static void release(struct queue *queue)
     *queue = (struct queue){0};
 }
 
-/* ---- producers ---- */
-
 /* NaN for NaN; an infinity of either sign for one of the other: a minus may stand between. */
 static unsigned both(unsigned wanted, unsigned held)
 {

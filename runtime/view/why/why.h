@@ -172,6 +172,12 @@ struct why_producer {
     struct slice parameter;    /* STEP: it is of this parameter, and not of the node */
 };
 
+/* A parameter that steps let grow before an infinity: records of the training. */
+struct why_growth {
+    bool is_known;
+    uint32_t first, last; /* of its value */
+};
+
 /* A row of the slice: a line of the source, and how many of its visits are in it. */
 struct why_row {
     uint32_t node; /* the nearest */
@@ -221,6 +227,8 @@ struct why {
     struct training_cause cause; /* of a parameter's, where has_cause */
     bool has_cause;
     struct slice chain; /* what followed from the answer, a line each; in the arena */
+    struct why_growth growth;
+    struct slice grown; /* the values of that parameter, a line each; in the arena */
     uint32_t undecided_count; /* lines of it of which one did it: the first producers */
     struct why_gradient bad;  /* its first gradient that is not finite */
     bool
@@ -364,6 +372,12 @@ void why_choose_backward(struct why *why);
 /* Sets the producers to the lines of the backward: of the one that was chosen, or of one that an optimizer
  * brought into what came in. */
 bool why_follow_backward(struct why *why, struct error *error);
+/* growth.c: adds to the reason of an infinity that steps were too large, if a parameter grew. */
+void why_explain_growth(struct why *why);
+/* "lr is 30, set at train.py:16"; nothing where the record has no learning rate. */
+void why_rate_add(const struct why *why,
+                  const struct training_record *record,
+                  struct buffer *text);
 /* Whether the producers are lines of which one alone did it, and it is not known which. */
 bool why_is_undecided(const struct why *why);
 /* why.c: whether the node is one number of many with infinities in them: no mask means that. */

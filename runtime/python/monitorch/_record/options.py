@@ -137,6 +137,7 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "values": (_read_names, "all, or names with colons between them"),
     "sources": (_read_switch, "yes or no"),
     "backward": (_read_switch, "yes or no"),
+    "parameters": (_read_switch, "yes or no"),
     "imports": (_read_switch, "yes or no"),
     "every": (_read_number, "a whole number"),
     "threads": (str, "all or current"),

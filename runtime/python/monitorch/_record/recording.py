@@ -269,6 +269,7 @@ def record(
     values: "Literal['all'] | str | Iterable[str] | None" = None,
     sources: bool = False,
     backward: bool = False,
+    parameters: bool = False,
     imports: bool = False,
     every: int = 1,
     threads: "Literal['all', 'current']" = "all",
@@ -305,7 +306,10 @@ def record(
     hash          a hash of each tensor's values, which shows whether they changed
     values        keep whole tensors of these names, or of "all": "q", ["loss", "attn*"]
     sources       also record tensors that a line reads and no recorded line made
-    backward      also record the gradient of each recorded value, when a backward makes it
+    backward      also record the gradient of each recorded value, when a backward makes it;
+                  with the parameters
+    parameters    also record the modules' parameters: as the forward reads them, and as
+                  optimizers leave them
     imports       also record lines that run while a module is imported
     every         record statistics, hash and values at every n-th visit of a line only
     max_elements  record them for tensors of at most this number of elements only
@@ -342,6 +346,7 @@ def record(
         "names": _options.check_values(values),
         "sources": _options.check_switch("sources", sources),
         "backward": _options.check_switch("backward", backward),
+        "parameters": _options.check_switch("parameters", parameters),
         "imports": _options.check_switch("imports", imports),
         "every": _options.check_number("every", every, 1),
         "max_elements": _options.check_limit("max_elements", max_elements),

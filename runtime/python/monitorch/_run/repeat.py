@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LISTS = {"include": "include", "exclude": "exclude", "functions": "function", "lines": "lines"}
-_SWITCHES = ("forward", "backward", "imports")
+_SWITCHES = ("forward", "backward", "parameters", "imports")
 _WITH_VALUE = ("steps", "seed")
 
 

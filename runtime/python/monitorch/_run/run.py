@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_OUTPUT = "run.mtrace"
 _DEFAULT_FOLDER = "spy"
-_OF_RECORDING = ("output", "record", "backward", "steps", "imports", "repeat-noise")
+_OF_RECORDING = ("output", "record", "backward", "parameters", "steps", "imports", "repeat-noise")
 
 
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Program":
@@ -138,7 +138,7 @@ def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, o
                 raise Usage(f"--no-record and --{name} exclude each other")
         return None, {}
     path = options.get("output", _DEFAULT_OUTPUT)
-    switches = ("backward", "imports")
+    switches = ("backward", "parameters", "imports")
     recorded: "dict[str, object]" = {name: True for name in switches if options.get(name)}
     if "steps" in options:
         recorded["steps"] = options["steps"]

@@ -19,6 +19,7 @@ _WORDS = {
     "lines": "--lines",
     "forward": "--forward",
     "backward": "--backward",
+    "parameters": "--parameters",
     "steps": "--steps",
     "imports": "--imports",
     "spy": "--spy",

@@ -74,6 +74,32 @@ static void narrow(struct range *result, const struct range *x, double figure)
     result->zero = CERTAINTY_NO;
 }
 
+/* A mean adds first, in its own dtype if that is as wide as float32: the sum may be beyond what it holds.
+ * `whole`: the figures of all elements, or NULL. */
+static void report_sum(const struct call *call,
+                       const struct statistics *whole,
+                       struct range *result)
+{
+    const struct range *x = call->x;
+    double greatest = dtype_greatest(x->dtype);
+    double most = whole != NULL ? fabs(whole->mean) : fmax(fabs(x->low), fabs(x->high));
+    struct buffer *words;
+
+    most *= x->has_count ? (double)x->count : 1;
+    if (!x->is_tensor || !x->is_bounded || dtype_size(x->dtype) < sizeof(float) ||
+        isinf(greatest) || !(most > greatest)) {
+        return;
+    }
+    words = cause_begin(call->reasoner);
+    buffer_add_format(words, "overflow of %s: the sum of ", dtype_text(x->dtype));
+    add_quoted(words, x->text);
+    buffer_add(words, whole != NULL ? SLICE(" is ") : SLICE(" can reach "));
+    buffer_add_format(words, "%.4g, above %.4g", most, greatest);
+    cause_end(call->reasoner, WHY_INF, whole != NULL ? CERTAINTY_YES : CERTAINTY_MAYBE);
+    result->posinf = certainty_either(result->posinf, CERTAINTY_MAYBE);
+    result->neginf = certainty_either(result->neginf, CERTAINTY_MAYBE);
+}
+
 struct range call_mean(const struct call *call)
 {
     const struct statistics *whole = whole_statistics(call);
@@ -89,6 +115,7 @@ struct range call_mean(const struct call *call)
     if (whole != NULL) {
         narrow(&result, call->x, whole->mean);
     }
+    report_sum(call, whole, &result);
     return result;
 }
 

@@ -498,7 +498,7 @@ bool repro_write(struct why *why,
         error_set_memory(error);
     } else if (producer == NULL ||
                (producer->how != WHY_MADE && producer->how != WHY_BACKWARD) ||
-               producer->is_start) {
+               producer->is_start || producer->node >= why->graph.node_count) {
         refuse(producer, error);
     } else {
         repro->why = why;
