@@ -209,3 +209,80 @@ def test_parameters_of_equal_names_are_apart(tmp_path):
     names = {r["name"] for r in shown if r.get("parameter") and r["line"] == 6 and "read" not in r}
     assert names == {"weight", "bias", "weight@2", "bias@2"}
     assert [e["shape"] for e in events(shown, "weight@2")] == [[1, 2]] * 2
+
+
+SETTINGS = """
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+    for step in range(3):
+        loss = model(torch.ones(2, 4)).pow(2).mean()
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scheduler.step()
+    for group in optimizer.param_groups:
+        group["lr"] = 0.25
+    """
+
+
+def test_what_sets_a_step_is_recorded_at_its_line(tmp_path):
+    shown, _ = record(tmp_path, SETTINGS)
+    rates = [(e["line"], e["value"]) for e in events(shown, "SGD.lr")]
+    assert rates == [(4, 1.0), (13, 0.1), (15, 0.25)], rates
+    scales = [(e["line"], e["max"]) for e in events(shown, "GradScaler.scale")]
+    assert scales[-1] == (12, 16.0)
+    steps = [(r["kind"], r["name"], r["line"]) for r in shown if r["record"] == "step"]
+    assert ("settings", "StepLR.step", 13) in steps and ("settings", "SGD.param_groups", 15) in steps
+    assert steps.count(("gradients", "zero_grad", 9)) == 2
+    assert steps.count(("settings", "GradScaler.update", 12)) == 3
+
+
+def test_parameters_alone_have_no_gradients(tmp_path):
+    body = """
+        model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Linear(2, 2))
+        model[0].weight.requires_grad_(False)
+        optimizer = torch.optim.SGD(model[1].parameters(), lr=0.5)
+        for step in range(2):
+            y = model(torch.ones(2, 4))
+            loss = y.pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+    main, values = load(body)
+    torch.manual_seed(0)
+    with recording.record(tmp_path / "run.mtrace", parameters=True):
+        main()
+    shown = records(tmp_path / "run.mtrace")
+    assert not [r for r in shown if r["record"] == "gradient" or r.get("name", "").endswith(".grad")]
+    assert [(e["line"], "read" in e) for e in events(shown, "1.weight")] == [(7, True), (11, False), (11, False)]
+    assert [(e["line"], "read" in e) for e in events(shown, "0.weight")] == [(7, True)]
+    assert events(shown, "1.weight")[-1]["hash"] == hash_of(values["model"][1].weight)
+
+
+def test_parameters_alone_show_what_code_that_is_not_seen_has_written(tmp_path):
+    body = """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(2, 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        net = Net()
+        kept = {name: value + 1 for name, value in net.state_dict().items()}
+        with torch.no_grad():
+            y = net(torch.ones(2, 2))
+            net.load_state_dict(kept)
+            z = net(torch.ones(2, 2))
+    """
+    main, values = load(body)
+    with recording.record(tmp_path / "run.mtrace", parameters=True):
+        main()
+    found = events(records(tmp_path / "run.mtrace"), "layer.weight")
+    assert len(found) == 2 and all("read" in e for e in found)
+    assert found[-1]["hash"] == hash_of(values["net"].layer.weight)
