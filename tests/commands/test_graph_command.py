@@ -275,7 +275,7 @@ def test_help():
     text = run.stdout.decode()
     tables = (pathlib.Path("runtime/command", name) for name in ("shared/filter_options.def", "graph/options.def"))
     definitions = "".join(table.read_text() for table in tables)
-    options = re.findall(r'OPTION\(\w+, \S+ "([\w-]+)"', definitions)
+    options = re.findall(r'(?:OPTION|SWITCH|WORD)\(\w+, \S+ "([\w-]+)"', definitions)
     assert len(options) > 15
     for option in options:
         assert f"--{option}" in text or option == "line"

@@ -563,7 +563,7 @@ def test_every_option_is_in_the_help():
     folder = made.paths.ROOT / "runtime/command"
     rules = (folder / "shared/filter_options.def").read_text() + (folder / "show/options.def").read_text()
     for line in rules.splitlines():
-        if line.startswith("OPTION("):
+        if line.startswith(("OPTION(", "SWITCH(", "WORD(")):
             assert f"--{line.split(chr(34))[1]}" in text
 
 

@@ -37,22 +37,19 @@ struct calls_given {
     bool squash_name;
 };
 
+#define TABLE_OF_OPTIONS "runtime/command/calls/options.def"
 struct calls_options {
-    const char *input;     /* borrowed from the command line, as the next two */
-    const char *output;    /* "-": standard output; NULL: the text there */
-    const char *json_path; /* may be NULL */
+#include "runtime/base/arguments/option_fields.h"
+    const char *input; /* borrowed from the command line, as the next two */
     enum calls_output kind;
     struct call_graph_options graph;
     struct call_render_options render;
     enum color color;
-    bool is_verbose;
-    bool is_quiet;
     struct calls_given given;
 };
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/calls/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -146,9 +143,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     struct calls_given *given = &options->given;
 
     switch (id) {
-    case OPTION_OUTPUT:
-        options->output = argument;
-        return true;
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_FORMAT:
         given->format = true;
         return read_format(options, slice_of(argument), error);
@@ -168,15 +163,6 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_SHAPES:
     case OPTION_NO_SHAPES:
         options->graph.has_shapes = id == OPTION_SHAPES;
-        return true;
-    case OPTION_SAVE_JSON:
-        options->json_path = argument;
-        return true;
-    case OPTION_VERBOSE:
-        options->is_verbose = true;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
         return true;
     default:
         return style_apply(options, id, argument, error);

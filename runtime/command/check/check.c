@@ -20,18 +20,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define TABLE_OF_OPTIONS "runtime/command/check/options.def"
 struct check_options {
+#include "runtime/base/arguments/option_fields.h"
     struct check_rules rules; /* owned */
     enum check_format format;
-    const char *output; /* borrowed from the command line: a page's; NULL: none */
-    bool is_quiet;
     enum color color;
     struct trace_words traces; /* owned */
 };
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/check/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -127,18 +126,13 @@ apply_option(void *context, int id, const char *argument, struct error *error)
         return add_check(options, id, argument, error);
     }
     switch (id) {
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     case OPTION_FORMAT:
         return read_format(options, argument, error);
     case OPTION_JSON:
         options->format = CHECK_FORMAT_JSON;
-        return true;
-    case OPTION_OUTPUT:
-        options->output = argument;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
         return true;
     default: /* those that choose events; --help and --version were answered before */
         return event_filter_process(&options->rules.filter, rules[id].text, argument,

@@ -39,7 +39,6 @@ struct diff_output {
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/diff/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -131,6 +130,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     struct diff_command_options *options = context;
 
     switch (id) {
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_RTOL:
         return argument_read_number(&rules[id], argument, 0, DBL_MAX, TOLERANCE,
                                     &options->tolerance.rtol, error);
@@ -141,9 +141,6 @@ option_apply(void *context, int id, const char *argument, struct error *error)
         return list_collect(&options->ignored, &options->ignored_count,
                             slice_of(argument)) ||
                error_set_memory(error);
-    case OPTION_NOISE:
-        options->noise = argument;
-        return true;
     case OPTION_MAP:
         return add_rename(options, argument, error);
     case OPTION_OUTPUT:
@@ -165,9 +162,6 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_ACROSS_PRECISIONS:
         options->tolerance.is_across_precision = true;
         return true;
-    case OPTION_BY_VALUES:
-        options->is_by_values = true;
-        return true;
     case OPTION_MAP_FILE:
         options->map_file = argument;
         options->is_by_values = true;
@@ -175,21 +169,6 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_PRINT_MAP:
         options->is_map = true;
         options->is_by_values = true;
-        return true;
-    case OPTION_RANKS:
-        options->is_ranks = true;
-        return true;
-    case OPTION_ALL:
-        options->is_all = true;
-        return true;
-    case OPTION_INHERITED:
-        options->has_inherited = true;
-        return true;
-    case OPTION_JSON:
-        options->is_json = true;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
         return true;
     default: /* --help and --version were answered before */
         return true;

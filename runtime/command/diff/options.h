@@ -13,20 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define TABLE_OF_OPTIONS "runtime/command/diff/options.def"
 struct diff_command_options {
+#include "runtime/base/arguments/option_fields.h"
     struct diff_tolerance tolerance; /* its renames: */
     struct diff_rename *renames;     /* owned; texts borrowed from the command line */
     struct slice *ignored;           /* owned; texts borrowed from the command line */
     size_t ignored_count;
-    bool is_ranks; /* each trace with the first */
-    bool is_by_values;
     bool is_map;          /* printed instead of the verdict */
-    const char *noise;    /* borrowed from the command line; NULL: beside A */
     const char *map_file; /* borrowed from the command line; NULL: none */
-    bool is_all;          /* lists are not cut */
-    bool has_inherited;
-    bool is_json;
-    bool is_quiet;
     enum color color;
     const char *output; /* borrowed from the command line; NULL: nothing is drawn */
     struct diff_picture_options picture;

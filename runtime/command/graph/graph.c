@@ -40,20 +40,18 @@ struct graph_given {
     bool fold;
 };
 
+#define TABLE_OF_OPTIONS "runtime/command/graph/options.def"
 struct graph_options {
-    const char *trace;  /* borrowed from the command line */
-    bool is_page;       /* HTML: `output` ends so */
-    const char *output; /* borrowed from the command line; "-": standard output */
+#include "runtime/base/arguments/option_fields.h"
+    const char *trace;          /* borrowed from the command line */
+    bool is_page;               /* HTML: `output` ends so */
     struct event_filter filter; /* owned; what `render` refers to */
     struct render_options render;
-    bool is_quiet;
-    bool is_json; /* what was drawn is printed */
     struct graph_given given;
 };
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/graph/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -168,9 +166,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     struct render_options *render = &options->render;
 
     switch (id) {
-    case OPTION_OUTPUT:
-        options->output = argument;
-        return true;
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_FORMAT:
         given->format = true;
         return read_format(options, argument, error);
@@ -209,12 +205,6 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_PAGES:
         given->pages = true;
         return read_pages(options, argument, error);
-    case OPTION_JSON:
-        options->is_json = true;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
-        return true;
     default: /* those that choose events; --help and --version were answered before */
         return event_filter_process(&options->filter, rules[id].text, argument, NULL,
                                     error);

@@ -15,21 +15,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define TABLE_OF_OPTIONS "runtime/command/page/options.def"
 struct page_options {
+#include "runtime/base/arguments/option_fields.h"
     const char *traces[2]; /* borrowed from the command line, as the others here */
     size_t trace_count;
     struct arena arena;      /* owned: the paths of `ranks` */
     struct trace_list ranks; /* owned: what one trace's word stands for */
-    const char *output;
     uint64_t max_size;
     bool has_max_size;
     bool is_json;
-    bool is_quiet;
 };
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/page/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -66,15 +65,10 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     struct page_options *options = context;
 
     switch (id) {
-    case OPTION_OUTPUT:
-        options->output = argument;
-        return true;
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_MAX_SIZE:
         options->has_max_size = true;
         return argument_read_size(&rules[id], argument, &options->max_size, error);
-    case OPTION_QUIET:
-        options->is_quiet = true;
-        return true;
     default: /* --help and --version were answered before */
         return true;
     }

@@ -28,21 +28,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define TABLE_OF_OPTIONS "runtime/command/show/options.def"
 struct show_options {
+#include "runtime/base/arguments/option_fields.h"
     struct event_filter filter; /* owned */
     uint64_t head;              /* UINT64_MAX: all */
     uint64_t tail;              /* UINT64_MAX: all */
-    bool has_source;
-    bool is_json;
-    bool is_tree; /* the tree log */
+    bool is_tree;               /* the tree log */
     bool has_labels;
     struct track_labels labels; /* of the tree log; borrowed from the command line */
-    bool has_backward;          /* gradients too */
-    bool has_sample;
-    bool is_sites;
-    bool is_settings;
-    bool is_canonical;
-    bool is_quiet;
     enum color color;
     struct trace_words traces; /* owned */
 };
@@ -78,7 +72,6 @@ struct show {
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/show/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -143,6 +136,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     struct show_options *options = context;
 
     switch (id) {
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_HEAD:
         return argument_read_count(&rules[id], argument, 0, UINT64_MAX,
                                    "a number of events", &options->head, error);
@@ -151,34 +145,10 @@ option_apply(void *context, int id, const char *argument, struct error *error)
                                    "a number of events", &options->tail, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
-    case OPTION_SOURCE:
-        options->has_source = true;
-        return true;
-    case OPTION_BACKWARD:
-        options->has_backward = true;
-        return true;
     case OPTION_STYLE:
         return read_style(options, argument, error);
     case OPTION_LABELS:
         return read_labels(options, argument, error);
-    case OPTION_JSON:
-        options->is_json = true;
-        return true;
-    case OPTION_SAMPLE:
-        options->has_sample = true;
-        return true;
-    case OPTION_CANONICAL:
-        options->is_canonical = true;
-        return true;
-    case OPTION_SETTINGS:
-        options->is_settings = true;
-        return true;
-    case OPTION_SITES:
-        options->is_sites = true;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
-        return true;
     default: /* those that choose events; --help and --version were answered before */
         return event_filter_process(&options->filter, rules[id].text, argument, NULL,
                                     error);

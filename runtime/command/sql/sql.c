@@ -26,15 +26,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TABLE_OF_OPTIONS "runtime/command/sql/options.def"
 struct sql_options {
+#include "runtime/base/arguments/option_fields.h"
     const char *query;      /* borrowed from the command line; may be NULL */
     const char *query_file; /* the same; "-": standard input; may be NULL */
     bool has_format;
     enum sql_format format;
-    bool has_no_header;
     uint64_t max_rows; /* UINT64_MAX: all */
-    bool is_schema;
-    bool is_quiet;
     enum color color;
     struct trace_words traces; /* owned */
 };
@@ -49,7 +48,6 @@ struct sql_run {
 
 /* ---- the command line ---- */
 
-#define TABLE_OF_OPTIONS "runtime/command/sql/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -113,6 +111,7 @@ static bool option_apply(struct sql_options *options,
                          struct error *error)
 {
     switch (id) {
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_FILE:
         return set_file(options, argument, error);
     case OPTION_CSV:
@@ -126,15 +125,6 @@ static bool option_apply(struct sql_options *options,
                                    "a number of rows", &options->max_rows, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
-    case OPTION_NO_HEADER:
-        options->has_no_header = true;
-        return true;
-    case OPTION_SCHEMA:
-        options->is_schema = true;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
-        return true;
     default: /* --help and --version were answered before */
         return true;
     }

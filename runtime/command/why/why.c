@@ -21,10 +21,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define TABLE_OF_OPTIONS "runtime/command/why/options.def"
 struct why_options {
+#include "runtime/base/arguments/option_fields.h"
     const char *trace;  /* borrowed from the command line, as the others here */
     const char *output; /* a picture's; NULL: none */
-    const char *repro;  /* a script's; NULL: none */
     enum render_format format;
     bool is_page; /* HTML, and no picture alone */
     struct why_ask ask;
@@ -32,8 +33,6 @@ struct why_options {
     bool has_step;
     uint64_t step; /* of the training: which line made the value jump there */
     enum color color;
-    bool is_json;
-    bool is_quiet;
 };
 
 /* ---- the command line ---- */
@@ -41,7 +40,6 @@ struct why_options {
 /* The default of --depth. */
 #define DEPTH_DEFAULT 8
 
-#define TABLE_OF_OPTIONS "runtime/command/why/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
 /* A line of the text is a line here. */
@@ -101,6 +99,7 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     struct why_options *options = context;
 
     switch (id) {
+#include "runtime/base/arguments/option_cases.h"
     case OPTION_CALL:
         return read_number(id, argument[0] == '#' ? argument + 1 : argument, 1,
                            &options->ask.call, error);
@@ -128,15 +127,6 @@ apply_option(void *context, int id, const char *argument, struct error *error)
         options->is_page = page_file_is_page(argument);
         return options->is_page ||
                render_format_of(slice_of(argument), &options->format, error);
-    case OPTION_REPRO:
-        options->repro = argument;
-        return true;
-    case OPTION_JSON:
-        options->is_json = true;
-        return true;
-    case OPTION_QUIET:
-        options->is_quiet = true;
-        return true;
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
     default: /* --help and --version were answered before */

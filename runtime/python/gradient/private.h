@@ -66,8 +66,8 @@ struct gradients {
     long long task;     /* of the newest backward that was seen; -1: none yet */
     uint32_t step;      /* its number in the trace */
     bool is_bad;        /* a gradient of it was not finite */
-    struct birth_place birth; /* of the first such gradient of it */
-    uint32_t bad_count; /* backwards that had such a gradient */
+    struct birth_place birth;      /* of the first such gradient of it */
+    uint32_t bad_count;            /* backwards that had such a gradient */
     struct parameters *parameters; /* owned; NULL until wanted */
     /* owned: interned */
     PyObject *name_grad_fn, *name_output_nr, *name_register, *name_register_leaf,

@@ -40,8 +40,8 @@ struct stop_gradient {
     const struct recorded_module *module; /* of the value that it belongs to */
     uint32_t site;
     const struct gradient_owner *owner;
-    const struct recorded_module
-        *maker; /* the line whose backward made the first one that is not finite; NULL: not known */
+    const struct recorded_module *
+        maker; /* the line whose backward made the first one that is not finite; NULL: not known */
     uint32_t maker_site;
     bool is_first; /* this is that one */
     struct log_nonfinite counts;
