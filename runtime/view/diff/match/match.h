@@ -100,6 +100,11 @@ bool match_runs(struct match *match,
                 struct error *error);
 void match_release(struct match *match);
 
+/* ---- results.c ---- */
+
+/* Finds the results that one run has alone; needs the partners. false: out of memory. */
+bool match_judge_results(struct match *match);
+
 /* ---- suspects.c ---- */
 
 /* The contents between what both have and the first that differs: a flag a content, of A and of B. */
