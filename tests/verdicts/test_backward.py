@@ -155,3 +155,11 @@ def test_a_module_whose_lines_are_not_recorded_is_named_for_what_its_backward_ma
 def test_modules_that_overflow(tmp_path, body, words):
     answer = why(tmp_path, body)
     assert "NaN made here: y: " + words in head(answer)
+
+
+def test_a_parameter_has_the_value_that_the_step_left(tmp_path):
+    answer = why(tmp_path, training_programs.HELD["a temperature that a step makes 0"])
+    assert ": Inf made here: return: division by zero: `self.temperature` is 0" in head(answer)
+    assert re.search(
+        r"from +self.temperature = .* value 1 .*; Parameter .* value 0 since program.py:20", answer.text
+    )

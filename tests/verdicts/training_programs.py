@@ -194,7 +194,151 @@ BROKEN = {
     """,
 }
 
-HELD = {}
+HELD = {
+    "a temperature that a step makes 0": """
+        class Head(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.proj = torch.nn.Linear(3, 3)
+                self.temperature = torch.nn.Parameter(torch.tensor(1.0))
+
+            def forward(self, x):
+                h = self.proj(x)
+                return h / self.temperature  #!
+
+        head = Head()
+        optimizer = torch.optim.SGD([head.temperature], lr=1.0)
+        for step in range(3):
+            logits = head(torch.ones(2, 3))
+            loss = head.temperature + 0 * logits.detach().sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """,
+    "a likelihood whose deviation a step makes negative": """
+        class Normal(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mean = torch.nn.Parameter(torch.zeros(()))
+                self.sigma = torch.nn.Parameter(torch.tensor(0.1))
+
+            def forward(self, x):
+                distance = (x - self.mean) / self.sigma
+                likelihood = distance.pow(2) / 2 + self.sigma.log()  #!
+                return likelihood.mean()
+
+        model = Normal()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        x = torch.tensor([0.01, -0.01])
+        for step in range(4):
+            loss = model(x)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """,
+    "the mean of a sequence without tokens": """
+        class Pool(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed = torch.nn.Embedding(5, 4)
+
+            def forward(self, tokens):
+                seen = (tokens != 0).float()
+                h = self.embed(tokens) * seen[..., None]
+                pooled = h.sum(1) / seen.sum(1, keepdim=True)  #!
+                return pooled
+
+        model = Pool()
+        optimizer = torch.optim.AdamW(model.parameters())
+        for tokens in ([[1, 2, 3]], [[4, 0, 0]], [[0, 0, 0]], [[1, 1, 1]]):
+            loss = model(torch.tensor(tokens)).pow(2).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """,
+    "a policy whose action saturates": """
+        policy = torch.nn.Linear(2, 2)
+        with torch.no_grad():
+            policy.bias.fill_(30.0)
+        noise = torch.randn(4, 2)
+        raw = policy(torch.ones(4, 2)) + noise
+        action = torch.tanh(raw)
+        correction = torch.log(1 - action.pow(2)).sum(-1)  #!
+        loss = (-noise.pow(2).sum(-1) / 2 - correction).mean()
+        loss.backward()
+    """,
+    "an average of weights that is corrected before its first turn": """
+        model = torch.nn.Linear(3, 1)
+        average = torch.zeros(1, 3)
+        for step in range(3):
+            with torch.no_grad():
+                unbiased = average / (1 - 0.9 ** step)  #!
+                average = average * 0.9 + model.weight * 0.1
+            loss = (model(torch.ones(2, 3)) + unbiased.sum()).mean()
+            loss.backward()
+    """,
+    "a loss of two branches, of which the root is not taken": """
+        model = torch.nn.Linear(2, 1, bias=False)
+        optimizer = torch.optim.Adam(model.parameters())
+        x = torch.tensor([[1.0, 2.0], [0.0, 0.0]])
+        target = torch.tensor([[0.5], [0.0]])
+        for step in range(2):
+            error = model(x) - target
+            size = error.abs()
+            losses = torch.where(size < 1, error.pow(2), 2 * size.sqrt() - 1)  #!
+            loss = losses.mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """,
+    "a penalty on the norm of weights that begin at 0": """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = torch.nn.Linear(3, 4)
+                self.last = torch.nn.Linear(4, 1)
+                torch.nn.init.zeros_(self.last.weight)
+
+            def forward(self, x):
+                return self.last(self.first(x).relu())
+
+        net = Net()
+        optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+        for step in range(3):
+            fit = (net(torch.randn(4, 3)) - 1).pow(2).mean()
+            penalty = net.last.weight.pow(2).sum().sqrt()  #!
+            loss = fit + 0.1 * penalty
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+    """,
+    "a bad batch behind a checkpoint, with momentum": """
+        from torch.utils.checkpoint import checkpoint
+
+        class Block(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.proj = torch.nn.Linear(3, 3, bias=False)
+
+            def unit(self, x):
+                a = self.proj(x)
+                scale = a.pow(2).sum(-1, keepdim=True).rsqrt().clamp(max=1e6)  #!
+                return a * scale
+
+            def forward(self, x):
+                return checkpoint(self.unit, x, use_reentrant=False)
+
+        block = Block()
+        optimizer = torch.optim.SGD(block.parameters(), lr=0.1, momentum=0.9)
+        for step in range(4):
+            x = torch.randn(2, 3) * (step != 2)
+            loss = block(x).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """,
+}
 
 OPEN = {
     "running figures of a batch norm of one row": """

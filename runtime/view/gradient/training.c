@@ -466,29 +466,37 @@ static void explain(const struct training *training, struct training_cause *caus
     }
 }
 
+uint32_t training_find_value(const struct training *training,
+                             uint64_t object,
+                             uint64_t before)
+{
+    for (uint32_t i = training->record_count; i > 0; i--) {
+        const struct training_record *record = &training->records[i - 1];
+
+        if (record->event < before && is_value(record) && record->object == object) {
+            return i - 1;
+        }
+    }
+    return TRAINING_NONE;
+}
+
 bool training_explain(const struct training *training,
                       uint64_t object,
                       uint64_t before,
                       struct training_cause *cause)
 {
-    for (uint32_t i = training->record_count; i > 0; i--) {
-        const struct training_record *record = &training->records[i - 1];
+    uint32_t value = training_find_value(training, object, before);
 
-        if (record->event >= before || !is_value(record) || record->object != object) {
-            continue;
-        }
-        if (!training_is_bad(record)) {
-            return false;
-        }
-        *cause = (struct training_cause){
-            .value = find_first(training, i - 1),
-            .gradient = TRAINING_NONE,
-            .state = TRAINING_NONE,
-        };
-        explain(training, cause);
-        return true;
+    if (value == TRAINING_NONE || !training_is_bad(&training->records[value])) {
+        return false;
     }
-    return false;
+    *cause = (struct training_cause){
+        .value = find_first(training, value),
+        .gradient = TRAINING_NONE,
+        .state = TRAINING_NONE,
+    };
+    explain(training, cause);
+    return true;
 }
 
 bool training_accumulated_bad(const struct training *training,

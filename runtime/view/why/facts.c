@@ -252,6 +252,7 @@ static bool read_event(struct why *why, uint64_t event, struct log_item *item)
         why->arena.has_failed = true;
         return false;
     }
+    log_reader_show_parameters(why->lookup, true);
     log_reader_go_to_event(why->lookup, event);
     while (log_reader_next(why->lookup, item)) {
         if (item->kind == LOG_EVENT) {
@@ -457,6 +458,49 @@ const struct why_value *why_value(const struct why *why, uint32_t node)
     value = value_of(keeper, node);
     keeper->arena.has_failed |= value == NULL;
     return value == NULL ? &nothing : value;
+}
+
+/* `value 0 since train.py:20`. */
+static void keep_current(struct why *why,
+                         const struct log_event_view *event,
+                         struct why_current *current)
+{
+    struct buffer text = BUFFER_INIT;
+
+    value_text_add(&text, event, why->ask.has_color);
+    buffer_add(&text, SLICE(" since "));
+    buffer_add(&text, slice_last_part(event->module->table.path, '/'));
+    buffer_add_byte(&text, ':');
+    buffer_add_number(&text, event->site->line);
+    why->arena.has_failed |= text.has_failed;
+    current->words = keep_text(why, buffer_slice(&text));
+    buffer_release(&text);
+}
+
+bool why_read_current(struct why *why,
+                      uint32_t node,
+                      uint64_t before,
+                      struct why_current *current)
+{
+    const struct training *training = &why->backwards.training;
+    uint64_t event = why->graph.nodes[node].event;
+    struct log_item item;
+    uint32_t newest;
+
+    if ((why->graph.nodes[node].flags & GRAPH_PARAMETER) == 0 ||
+        training->record_count == 0 || !read_event(why, event, &item) ||
+        item.event.kind != VALUE_TENSOR) {
+        return false;
+    }
+    newest = training_find_value(training, item.event.tensor.object, before);
+    if (newest == TRAINING_NONE || training->records[newest].event <= event ||
+        !read_event(why, training->records[newest].event, &item) ||
+        item.event.kind != VALUE_TENSOR || !item.event.has_statistics) {
+        return false;
+    }
+    current->statistics = item.event.statistics;
+    keep_current(why, &item.event, current);
+    return true;
 }
 
 struct slice why_writer(struct why *why, uint32_t node)

@@ -175,12 +175,13 @@ static bool is_mask(struct why *why, uint32_t node)
 }
 
 void why_fill_inputs(struct why *why,
-                     const struct why_producer *producer,
+                     struct why_producer *producer,
                      struct why_input *inputs)
 {
     for (uint32_t i = 0; i < producer->input_count; i++) {
         const struct why_value *node = why_value(why, producer->inputs[i]);
         const struct graph_call *call = call_of(why, producer->inputs[i]);
+        struct why_current current;
 
         inputs[i] = (struct why_input){
             .name = producer->names[i],
@@ -199,6 +200,12 @@ void why_fill_inputs(struct why *why,
             .shape = node->shape,
             .dimension_count = node->dimension_count,
         };
+        if (inputs[i].has_statistics && producer->node < why->graph.node_count &&
+            why_read_current(why, producer->inputs[i],
+                             why->graph.nodes[producer->node].event, &current)) {
+            inputs[i].statistics = current.statistics;
+            producer->since[i] = current.words;
+        }
     }
 }
 
@@ -431,7 +438,7 @@ static void report_seen(struct why *why,
 /* ---- judging ---- */
 
 static struct why_answer
-ask(struct why *why, const struct why_producer *producer, struct buffer *text)
+ask(struct why *why, struct why_producer *producer, struct buffer *text)
 {
     struct why_input inputs[WHY_INPUTS_MAX];
     struct why_object objects[WHY_OBJECTS_MAX];

@@ -111,6 +111,10 @@ static void add_shown_inputs(const struct why *why,
     for (uint32_t i = 0; i < producer->input_count && i < WHY_INPUTS_SHOWN; i++) {
         verdict_label_add(text, i == 0 ? "from" : "", why->ask.has_color);
         add_value(why, producer->inputs[i], text);
+        if (producer->since[i].size > 0) {
+            buffer_add(text, SLICE("; "));
+            buffer_add(text, producer->since[i]);
+        }
         buffer_add_byte(text, '\n');
     }
 }

@@ -127,6 +127,12 @@ struct why_step {
     uint32_t line;
 };
 
+/* A parameter as a step left it, after the event that a statement's input is. */
+struct why_current {
+    struct statistics statistics;
+    struct slice words; /* `value 0 since train.py:20`; in the arena */
+};
+
 enum why_how {
     WHY_MADE,     /* here, of what went in */
     WHY_CAME_IN,  /* it was there when it was first seen: an argument, a parameter */
@@ -163,6 +169,8 @@ struct why_producer {
     struct slice reason; /* words: never empty */
     uint32_t inputs[WHY_INPUTS_MAX];
     struct slice names[WHY_INPUTS_MAX]; /* as the statement spells them */
+    struct slice since[WHY_INPUTS_MAX]; /* of parameters that a step wrote to since, in
+                                           words; else "" */
     uint32_t input_count;
     uint32_t input_total;
     bool is_gradient;          /* what is not finite is a gradient: `why->bad` */
@@ -331,6 +339,11 @@ static inline uint32_t why_end_edge(const struct why *why, uint32_t node)
 {
     return why->graph.nodes[node + 1].first_edge;
 }
+/* The value that the parameter of that node had at event `before`; false: as the node has it, or not known. */
+bool why_read_current(struct why *why,
+                      uint32_t node,
+                      uint64_t before,
+                      struct why_current *current);
 /* `model.py:31 by y`: the site that wrote to the value's memory; "" where none did. In the arena. */
 struct slice why_writer(struct why *why, uint32_t node);
 /* Sets the figures of the nodes that are marked as counted. */
@@ -358,7 +371,7 @@ void why_judge(struct why *why,
 /* judge.c: the statement that made the node, its place and what went in. */
 void why_read_statement(struct why *why, struct why_producer *producer);
 void why_fill_inputs(struct why *why,
-                     const struct why_producer *producer,
+                     struct why_producer *producer,
                      struct why_input *inputs);
 /* The text is the producer's reason from now on; releases it. */
 void why_keep_reason(struct why *why,
