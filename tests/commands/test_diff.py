@@ -282,6 +282,19 @@ def test_another_arm(recorded):
     assert "the paths differ 3 times" in run.stdout
 
 
+def test_what_unrecorded_code_may_have_made_is_perhaps_own(recorded):
+    hidden = "import types\nhelper = types.ModuleType('helper')\nexec('def mix(a, b): return a + b', vars(helper))\n"
+    source = hidden + "def run(x):\n    a = x * 2\n    b = x * 3\n    return helper.mix(a, b)\nout = run(2.5)\n"
+    a, b = recorded(source=source), recorded(("x * 3", "x * 5"), source=source)
+    done = viewer.run("diff", a, b)
+    assert "inherited, 1 of them perhaps own" in done.stdout
+    listed = viewer.run("diff", "--inherited", a, b).stdout
+    assert "inherited or own: code that is not recorded got an input that differs" in listed
+    lines = [json.loads(line) for line in viewer.run("diff", "--json", a, b).stdout.splitlines()]
+    assert [line["name"] for line in lines if line.get("certain") is False] == ["return"]
+    assert lines[-1]["perhaps_own"] == 1
+
+
 def test_another_arm_because_of_a_value_is_inherited(recorded):
     told, _ = findings(recorded(), recorded(("h = self.norm(x)", "h = self.norm(x) - 500")))
     flows = [f for f in told if f["cause"] == "control flow" and f["class"] != "only"]

@@ -120,6 +120,9 @@ void diff_json_add_finding(struct diff_report *report,
     json_text_add(text, SLICE("class"), slice_of(diff_class_text(finding->class_)));
     json_text_add(text, SLICE("cause"), slice_of(diff_cause_text(finding->cause)));
     json_boolean_add(text, SLICE("first"), finding->is_first);
+    if (finding->is_unsure) {
+        json_boolean_add(text, SLICE("certain"), false);
+    }
     json_text_add(text, SLICE("name"), finding->name);
     json_text_add(text, SLICE("words"), finding->words);
     if (finding->class_ == DIFF_ONLY) {
@@ -165,6 +168,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("steps"), result->steps);
     json_number_add(text, SLICE("own"), result->own);
     json_number_add(text, SLICE("inherited"), result->inherited);
+    json_number_add(text, SLICE("perhaps_own"), result->unsure);
     json_number_add(text, SLICE("control_flow"), result->flow);
     json_number_add(text, SLICE("only_a"), result->only[0]);
     json_number_add(text, SLICE("only_b"), result->only[1]);

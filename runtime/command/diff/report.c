@@ -533,6 +533,11 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
     buffer_add(text, SLICE(", "));
     diff_text_add_grouped(text, result->inherited);
     buffer_add(text, SLICE(" inherited"));
+    if (result->unsure > 0) {
+        buffer_add(text, SLICE(", "));
+        diff_text_add_grouped(text, result->unsure);
+        buffer_add(text, SLICE(" of them perhaps own"));
+    }
     if (result->flow > 0) {
         buffer_add(text, SLICE("; the paths differ "));
         diff_text_add_count(text, result->flow, "time");

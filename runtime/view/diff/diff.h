@@ -66,6 +66,9 @@ struct diff_finding {
     enum diff_class class_;
     bool is_first;         /* the first divergence */
     bool has_equal_inputs; /* all that went in is equal in both */
+    bool is_item;     /* ONLY: an item that the other's value lacks, and that counts */
+    bool is_absorbed; /* OWN: all that was made from it is equal */
+    bool is_unsure;   /* INHERITED: by an edge that is not certain; else it is own */
     struct slice
         name; /* `q`, `self.scale`, `out[0]`, `return`; of control flow `if` … */
     struct slice words;                   /* what is different, without place or name */
@@ -112,6 +115,7 @@ struct diff_options {
 struct diff_result {
     uint64_t event_counts[2];
     uint64_t equal, own, inherited; /* pairs of events */
+    uint64_t unsure; /* of the inherited ones: by edges that are not certain */
     uint64_t
         layout; /* of the equal ones: in another memory layout, which changed nothing */
     uint64_t

@@ -65,9 +65,10 @@ struct diff_fact {
         is_other_type : 1; /* a number or a text of another type than the other side's */
     bool is_hidden : 1;    /* differs, and its statement may have written anywhere */
     bool is_odd : 1;
-    bool is_used : 1;   /* odd, and something was made from it: see verdicts.c */
-    bool is_lost : 1;   /* odd, and does not come back */
-    bool is_unsure : 1; /* an odd input may be one, by an edge that is not certain */
+    bool is_used : 1;     /* odd, and something was made from it: see verdicts.c */
+    bool is_lost : 1;     /* odd, and does not come back */
+    bool is_absorbed : 1; /* OWN: all that was made from it is equal */
+    bool is_unsure : 1;   /* an odd input may be one, by an edge that is not certain */
 };
 
 static_assert(sizeof(struct diff_fact) == 48, "a fact costs what diff.md says");
@@ -78,6 +79,8 @@ struct diff_details {
     float low, high, mean;
     float apart;    /* how far apart two values are, in their size; -1: not known */
     uint32_t grown; /* OWN: the fact of B at which its error is beyond tolerance */
+    /* Alone: the edited line that made the call which it is in; line 0: none. */
+    uint32_t edit_module, edit_line;
 };
 
 /* What a call returned: the call that made it, and where. */
@@ -113,7 +116,8 @@ struct diff_facts {
     struct diff_node *nodes;  /* owned; one more behind the last, for its edges' end */
     struct graph_edge *edges; /* owned */
     uint32_t node_count;
-    uint32_t *odd; /* owned: odd facts with figures, by their counts and means */
+    bool has_cause; /* B: an own difference that is not absorbed */
+    uint32_t *odd;  /* owned: odd facts with figures, by their counts and means */
     size_t odd_count;
     struct number_map
         alone; /* the values that this side alone has, and those of equal pairs by site */

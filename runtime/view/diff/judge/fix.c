@@ -28,69 +28,6 @@ void diff_fix_visit(struct diff_work *work,
     }
 }
 
-/* ---- code of one program alone ---- */
-
-static struct diff_place fact_place(const struct diff_facts *facts,
-                                    const struct diff_fact *fact)
-{
-    struct diff_fact_site site = diff_fact_site_of(facts, fact);
-
-    return (struct diff_place){site.module, site.site->line};
-}
-
-static void
-add_code(struct diff_work *work, unsigned side, const struct diff_fact *code)
-{
-    const struct diff_facts *facts = &work->facts[side];
-    struct diff_place place = fact_place(facts, code);
-    struct slice source = diff_place_source(work, side, place);
-
-    buffer_add(&work->words,
-               side == 0 ? SLICE("; only A wrote ") : SLICE("; only B wrote "));
-    text_add_shortened(&work->words, diff_fact_name(facts, code), 80);
-    buffer_add(&work->words, SLICE(" at "));
-    diff_place_add(work, side, place, &work->words);
-    if (source.size > 0) {
-        buffer_add(&work->words, SLICE(": "));
-        text_add_shortened(&work->words, source, 100);
-    }
-}
-
-bool diff_fix_code(struct diff_work *work,
-                   const struct diff_fact *facts[2],
-                   struct diff_finding *finding)
-{
-    const struct diff_fact *code[2];
-    struct diff_place place;
-
-    for (unsigned side = 0; side < 2; side++) {
-        code[side] = diff_verdicts_find_code(&work->facts[side], facts[side],
-                                             &work->facts[1 - side], facts[1 - side]);
-    }
-    if (code[1] == NULL ||
-        diff_edits_has_site(&work->edits, 1, finding->items[1]->event.site_number)) {
-        if (code[1] != NULL || code[0] != NULL) {
-            add_code(work, code[1] != NULL, code[code[1] != NULL]);
-        }
-        return code[0] != NULL || code[1] != NULL;
-    }
-    work->path.size = 0;
-    buffer_add(&work->path, SLICE("A has no such line; after it, at line "));
-    buffer_add_number(&work->path, finding->lines[1]);
-    buffer_add(&work->path, SLICE(", "));
-    buffer_add(&work->path, buffer_slice(&work->name));
-    buffer_add(&work->path, SLICE(": "));
-    buffer_add(&work->path, buffer_slice(&work->words));
-    work->words.size = 0;
-    buffer_add(&work->words, buffer_slice(&work->path));
-    work->name.size = 0;
-    text_add_shortened(&work->name, diff_fact_name(&work->facts[1], code[1]), 80);
-    place = fact_place(&work->facts[1], code[1]);
-    finding->modules[1] = place.module;
-    finding->lines[1] = place.line;
-    return true;
-}
-
 /* ---- edits that ran ---- */
 
 struct edit {
@@ -286,14 +223,15 @@ static struct slice called_name(struct slice function)
  * no recorded call, so that its line is not known. */
 static bool is_call_of_finding(struct search *search, const struct site *site)
 {
-    const struct open_call *call = search->finding->calls[1];
-    const struct log_item *item = search->finding->items[1];
+    unsigned side = search->finding->items[1] != NULL ? 1 : 0;
+    const struct open_call *call = search->finding->calls[side];
+    const struct log_item *item = search->finding->items[side];
 
     return call != NULL && call->parent == NULL && item != NULL &&
            item->kind == LOG_EVENT && item->event.site->kind == SITE_ENTER &&
-           asks_for(
-               search->work, site,
-               called_name(open_call_function(call, search->work->readers[1])->name));
+           asks_for(search->work, site,
+                    called_name(
+                        open_call_function(call, search->work->readers[side])->name));
 }
 
 static uint32_t tier_of(struct search *search, const struct edit *edit)
@@ -383,8 +321,9 @@ static void add_edit(struct search *search, struct edit edit)
     }
 }
 
-/* Whether B has edited lines where the line of A was: they are one edit. */
-static bool is_replaced(const struct diff_work *work, uint32_t module, uint32_t line)
+/* The first edited line of B where the line of A was: they are one edit. 0: there is none. */
+static uint32_t
+find_replaced(const struct diff_work *work, uint32_t module, uint32_t line)
 {
     const struct diff_edited_module *a = &work->edits.modules[0][module];
     uint32_t before = 0;
@@ -392,7 +331,8 @@ static bool is_replaced(const struct diff_work *work, uint32_t module, uint32_t 
     for (uint32_t i = line - 1; i-- > 0 && before == 0;) {
         before = a->counterparts[i];
     }
-    return diff_edits_has_line(&work->edits, 1, a->partner, before + 1);
+    return diff_edits_has_line(&work->edits, 1, a->partner, before + 1) ? before + 1
+                                                                        : 0;
 }
 
 static void find_edits(struct search *search)
@@ -406,7 +346,7 @@ static void find_edits(struct search *search)
                 struct edit edit = {.side = side, .place = {i, line}};
 
                 if (diff_edits_has_line(edits, side, i, line) &&
-                    (side == 1 || !is_replaced(search->work, i, line))) {
+                    (side == 1 || find_replaced(search->work, i, line) == 0)) {
                     add_edit(search, edit);
                 }
             }
@@ -500,6 +440,114 @@ static void write_words(struct search *search, struct diff_finding *finding)
     work->words.size = 0;
     buffer_add(&work->words, buffer_slice(&work->path));
     set_place(work, &search->edits[0], finding);
+}
+
+/* ---- code of one program alone ---- */
+
+static struct diff_place fact_place(const struct diff_facts *facts,
+                                    const struct diff_fact *fact)
+{
+    struct diff_fact_site site = diff_fact_site_of(facts, fact);
+
+    return (struct diff_place){site.module, site.site->line};
+}
+
+static void
+add_code(struct diff_work *work, unsigned side, const struct diff_fact *code)
+{
+    const struct diff_facts *facts = &work->facts[side];
+    struct diff_place place = fact_place(facts, code);
+    struct slice source = diff_place_source(work, side, place);
+
+    buffer_add(&work->words,
+               side == 0 ? SLICE("; only A wrote ") : SLICE("; only B wrote "));
+    text_add_shortened(&work->words, diff_fact_name(facts, code), 80);
+    buffer_add(&work->words, SLICE(" at "));
+    diff_place_add(work, side, place, &work->words);
+    if (source.size > 0) {
+        buffer_add(&work->words, SLICE(": "));
+        text_add_shortened(&work->words, source, 100);
+    }
+}
+
+/* The line of code that one run alone has: where an edited line made the call that it is in, that line.
+ * Sets whether it is such a one. */
+static struct diff_place code_place(struct diff_work *work,
+                                    unsigned side,
+                                    const struct diff_fact *code,
+                                    bool *is_call)
+{
+    const struct diff_details *details = diff_fact_details(&work->facts[side], code);
+    struct diff_place place = fact_place(&work->facts[side], code);
+
+    *is_call = details != NULL && details->edit_line != 0;
+    if (*is_call) {
+        place = (struct diff_place){details->edit_module, details->edit_line};
+        place.line = begin_of(work, side, place);
+    }
+    return place;
+}
+
+/* A call that only A makes has written what is missing: the line that made it, or what B has there. */
+static bool write_lost_call(struct diff_work *work,
+                            const struct diff_fact *code,
+                            struct diff_finding *finding)
+{
+    struct search search = {.work = work, .finding = finding, .count = 1};
+    bool is_call;
+    struct diff_place place = code_place(work, 0, code, &is_call);
+    uint32_t line = is_call ? find_replaced(work, place.module, place.line) : 0;
+
+    if (!is_call || (line != 0 && line == finding->lines[1])) {
+        return false;
+    }
+    search.edits[0] = (struct edit){.side = 0, .place = place};
+    if (line != 0) {
+        search.edits[0].side = 1;
+        search.edits[0].place =
+            (struct diff_place){work->edits.modules[0][place.module].partner, line};
+    }
+    write_words(&search, finding);
+    return true;
+}
+
+bool diff_fix_code(struct diff_work *work,
+                   const struct diff_fact *facts[2],
+                   struct diff_finding *finding)
+{
+    const struct diff_fact *code[2];
+    struct diff_place place;
+    bool is_call;
+
+    for (unsigned side = 0; side < 2; side++) {
+        code[side] = diff_verdicts_find_code(&work->facts[side], facts[side],
+                                             &work->facts[1 - side], facts[1 - side]);
+    }
+    if (code[1] == NULL && code[0] != NULL && write_lost_call(work, code[0], finding)) {
+        return true;
+    }
+    if (code[1] == NULL ||
+        diff_edits_has_site(&work->edits, 1, finding->items[1]->event.site_number)) {
+        if (code[1] != NULL || code[0] != NULL) {
+            add_code(work, code[1] != NULL, code[code[1] != NULL]);
+        }
+        return code[0] != NULL || code[1] != NULL;
+    }
+    work->path.size = 0;
+    buffer_add(&work->path, SLICE("A has no such line; after it, at line "));
+    buffer_add_number(&work->path, finding->lines[1]);
+    buffer_add(&work->path, SLICE(", "));
+    buffer_add(&work->path, buffer_slice(&work->name));
+    buffer_add(&work->path, SLICE(": "));
+    buffer_add(&work->path, buffer_slice(&work->words));
+    work->words.size = 0;
+    buffer_add(&work->words, buffer_slice(&work->path));
+    work->name.size = 0;
+    text_add_shortened(&work->name, diff_fact_name(&work->facts[1], code[1]), 80);
+    place = code_place(work, 1, code[1], &is_call);
+    finding->modules[1] = place.module;
+    finding->lines[1] = place.line;
+    return true;
 }
 
 /* An argument is reported at the caller's line if that reads differently. */

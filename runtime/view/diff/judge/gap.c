@@ -696,6 +696,24 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
 
 /* What one trace alone has. */
 
+/* An item that the other run's value lacks, and that counts: where nothing differs before it, it is the
+ * first divergence. */
+static void report_item(struct diff_work *work,
+                        unsigned side,
+                        const struct diff_step *step,
+                        struct diff_finding *finding)
+{
+    struct diff_place place = diff_other_place(work, side, &step->items[side]->event);
+
+    finding->is_item = true;
+    finding->modules[1 - side] = place.module;
+    finding->lines[1 - side] = place.line;
+    work->words.size = 0;
+    buffer_add(&work->words, side == 1 ? SLICE("A's value has no such item")
+                                       : SLICE("B's value has no such item"));
+    diff_fix_find(work, finding);
+}
+
 static void report_odd(struct diff_work *work,
                        unsigned side,
                        const struct diff_step *step,
@@ -719,24 +737,27 @@ static void report_odd(struct diff_work *work,
                              : step->odd == DIFF_ODD_PART
                                  ? SLICE("a part that the other's value does not have")
                                  : SLICE("the other run did not reach it"));
+    if (!is_code && step->odd == DIFF_ODD_PART && !work->has_first) {
+        report_item(work, side, step, &finding);
+    }
     finding.words = buffer_slice(&work->words);
     diff_add_finding(work, &finding);
 }
 
-/* Whether the call, or one around it, was made by a line that was edited and is in one run alone: it is
- * code of that program, though the other one has the function. */
-static bool is_made_by_edit(const struct diff_work *work,
-                            unsigned side,
-                            const struct open_call *call)
+/* The call, or the one around it, that was made by a line that was edited and is in one run alone: it is
+ * code of that program, though the other one has the function. NULL: there is none. */
+static const struct open_call *find_edited_call(const struct diff_work *work,
+                                                unsigned side,
+                                                const struct open_call *call)
 {
     while (call != NULL && call->parent != NULL && !diff_align_is_paired(call)) {
         if (diff_edits_has(&work->edits, work->all_sources[side], side,
                            call->parent->module_number, call->line)) {
-            return true;
+            return call;
         }
         call = call->parent;
     }
-    return false;
+    return NULL;
 }
 
 static void
@@ -744,10 +765,11 @@ collect_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
 {
     const struct log_event_view *event = &step->items[side]->event;
     const struct open_call *call = step->calls[side];
+    const struct open_call *edited =
+        step->odd == DIFF_ODD_FLOW ? find_edited_call(work, side, call) : NULL;
     struct diff_fact fact;
     struct diff_details details;
-    bool is_code = step->odd == DIFF_ODD_CODE ||
-                   (step->odd == DIFF_ODD_FLOW && is_made_by_edit(work, side, call));
+    bool is_code = step->odd == DIFF_ODD_CODE || edited != NULL;
     bool is_unchanged = event->difference == 0 && (event->change == CHANGE_REBOUND ||
                                                    event->change == CHANGE_SAME);
 
@@ -756,6 +778,10 @@ collect_odd(struct diff_work *work, unsigned side, const struct diff_step *step)
     if (step->odd == DIFF_ODD_LEFT_OUT || (event->flags & LOG_EVENT_READ) != 0 ||
         (is_code && is_unchanged)) {
         fact.state = DIFF_STATE_EQUAL;
+    }
+    if (edited != NULL) {
+        details.edit_module = edited->parent->module_number;
+        details.edit_line = edited->line;
     }
     fact.is_code = is_code;
     fact.is_lone_part = step->odd == DIFF_ODD_PART;
@@ -821,7 +847,7 @@ void diff_match_odd(struct diff_work *work, const struct diff_step *step)
         diff_scope_frame(&work->scope, side == 0 ? step->calls[0] : NULL,
                          side == 1 ? step->calls[1] : NULL);
         if (step->odd == DIFF_ODD_FLOW && work->gap.is_open &&
-            !is_made_by_edit(work, side, step->calls[side])) {
+            find_edited_call(work, side, step->calls[side]) == NULL) {
             diff_gap_add(work, side, item, step->calls[side]);
         }
         return;

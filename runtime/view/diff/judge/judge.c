@@ -711,6 +711,9 @@ static void report_pair(struct diff_work *work,
     struct diff_finding finding;
 
     fill_finding(work, items, calls, comparison, &finding);
+    finding.is_absorbed = facts[1]->is_absorbed;
+    finding.is_unsure =
+        facts[1]->is_unsure && facts[1]->verdict == DIFF_VERDICT_INHERITED;
     finding.class_ = facts[1]->verdict == DIFF_VERDICT_OWN    ? DIFF_OWN
                      : facts[1]->verdict == DIFF_VERDICT_STEP ? DIFF_STEP
                                                               : DIFF_INHERITED;
@@ -719,6 +722,13 @@ static void report_pair(struct diff_work *work,
         finding.cause = DIFF_CAUSE_VALUES;
     } else if (finding.class_ == DIFF_OWN) {
         report_fix(work, facts, &finding);
+    }
+    if (finding.is_absorbed) {
+        buffer_add(&work->words, SLICE("; all that was made from it is equal"));
+    } else if (finding.is_unsure) {
+        buffer_add(&work->words,
+                   SLICE("; inherited or own: code that is not recorded got an input "
+                         "that differs"));
     }
     finding.name = buffer_slice(&work->name);
     finding.words = buffer_slice(&work->words);
@@ -766,6 +776,7 @@ static void count_pair(struct diff_work *work,
         break;
     default:
         result->inherited++;
+        result->unsure += fact->is_unsure;
         break;
     }
     report_pair(work, items, calls, comparison == NULL ? &equal : comparison, facts);

@@ -622,16 +622,37 @@ static bool is_lost_at_once(struct diff_facts sides[2],
         if (fact->is_container) {
             return false; /* as its items are */
         }
-        return (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_form &&
-                !is_choice(&sides[side], fact) &&
-                !is_elsewhere(&sides[1 - side], &sides[side], fact) &&
-                !is_elsewhere(&sides[side], &sides[1 - side], other)) ||
-               (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_edited) ||
+        return (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_edited) ||
                (fact->node == GRAPH_NONE &&
                 (other == NULL || other->node == GRAPH_NONE)) ||
                fact->is_other_type || is_dropped(sides, side, number);
     default:
         return false;
+    }
+}
+
+/* Whether the line gives its name another value than in the other run, and neither run has the other's
+ * value elsewhere. */
+static bool is_other_value(const struct diff_facts sides[2],
+                           const struct diff_fact *fact)
+{
+    return fact->is_odd && fact->state == DIFF_STATE_DIFFERS && !fact->is_container &&
+           fact->verdict == DIFF_VERDICT_OWN && !fact->is_form &&
+           !is_choice(&sides[1], fact) && !is_elsewhere(&sides[0], &sides[1], fact) &&
+           !is_elsewhere(&sides[1], &sides[0], &sides[0].items[fact->partner]);
+}
+
+/* Such values do not come back, even if all that was made from them does: then they are absorbed. That is
+ * certain of arrays alone: unrecorded code may have used a number. */
+static void lose_other_values(struct diff_facts sides[2], struct losses *losses)
+{
+    for (uint32_t i = 0; i < sides[1].count; i++) {
+        struct diff_fact *fact = &sides[1].items[i];
+
+        if (is_other_value(sides, fact)) {
+            fact->is_absorbed = !fact->is_lost && fact->is_used && fact->count > 1;
+            lose(sides, losses, 1, i);
+        }
     }
 }
 
@@ -746,6 +767,13 @@ static void find_lost_containers(struct diff_facts sides[2])
     }
 }
 
+static void spread_all(struct diff_facts sides[2], struct losses *losses)
+{
+    spread(sides, losses);
+    lose_conditions(sides, losses);
+    spread(sides, losses);
+}
+
 static bool find_lost(struct diff_facts sides[2], bool has_edits)
 {
     struct losses losses = {.counts = {0, 0}, .done = {0, 0}};
@@ -766,9 +794,9 @@ static bool find_lost(struct diff_facts sides[2], bool has_edits)
         }
     }
     if (is_done) {
-        spread(sides, &losses);
-        lose_conditions(sides, &losses);
-        spread(sides, &losses);
+        spread_all(sides, &losses);
+        lose_other_values(sides, &losses);
+        spread_all(sides, &losses);
         find_lost_containers(sides);
     }
     for (size_t i = 0; is_done && i < sides[1].count; i++) {
@@ -778,6 +806,7 @@ static bool find_lost(struct diff_facts sides[2], bool has_edits)
             fact->verdict >= DIFF_VERDICT_INHERITED) {
             fact->verdict = DIFF_VERDICT_STEP;
         }
+        sides[1].has_cause |= fact->verdict == DIFF_VERDICT_OWN && !fact->is_absorbed;
     }
     memory_free(losses.items[0]);
     memory_free(losses.items[1]);

@@ -627,6 +627,20 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
     }
 }
 
+/* An item of one run alone. */
+static void add_item(struct diff_work *work, const struct diff_finding *finding)
+{
+    unsigned side = finding->items[1] != NULL ? 1 : 0;
+    const struct log_event_view *event = &finding->items[side]->event;
+
+    work->path.size = 0;
+    diff_path_add(work, side, finding->calls[side], event->site->line, &work->path);
+    add_path(work, buffer_slice(&work->path), event->visit);
+    buffer_add(&work->text, side == 0 ? SLICE("  A:  ") : SLICE("  B:  "));
+    value_text_add(&work->text, event, work->options->has_color);
+    buffer_add_byte(&work->text, '\n');
+}
+
 void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
 {
     struct diff_place place = {finding->modules[1], finding->lines[1]};
@@ -649,7 +663,9 @@ void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
     buffer_add(&work->text, finding->words);
     buffer_add_byte(&work->text, '\n');
     add_sources(work, finding);
-    if (finding->cause == DIFF_CAUSE_FLOW) {
+    if (finding->is_item) {
+        add_item(work, finding);
+    } else if (finding->cause == DIFF_CAUSE_FLOW) {
         add_flow(work, finding);
     } else if (finding->items[0] != NULL && finding->items[1] != NULL &&
                finding->items[1]->kind == LOG_EVENT) {
@@ -661,9 +677,10 @@ void diff_add_finding(struct diff_work *work, struct diff_finding *finding)
 {
     const struct diff_options *options = work->options;
 
-    finding->is_first = !work->has_first && finding->class_ != DIFF_ONLY &&
-                        finding->class_ != DIFF_STEP &&
-                        finding->cause != DIFF_CAUSE_CODE;
+    finding->is_first =
+        !work->has_first && (finding->class_ != DIFF_ONLY || finding->is_item) &&
+        finding->class_ != DIFF_STEP && finding->cause != DIFF_CAUSE_CODE &&
+        !(finding->is_absorbed && work->facts[1].has_cause);
     if (finding->is_first) {
         work->has_first = true;
         if (finding->text.size == 0) {
