@@ -420,6 +420,11 @@ def answers_of_diff(folder):
         found = answer("diff", "--json", *pair, exit_code=1)
         assert {"a", "b"} <= {f.get("only") for f in found[:-1]}
         yield from found
+    # What code that is not recorded may have made.
+    text = "import types\nhelper = types.ModuleType('helper')\nexec('def mix(a, b): return a + b', vars(helper))\n"
+    text += "def run(x):\n    a = x * 2\n    b = x * 3\n    return helper.mix(a, b)\nout = run(2.5)\n"
+    mixed = (record(folder / "mix", text), record(folder / "mixed", text.replace("* 3", "* 5")))
+    yield from answer("diff", "--json", *mixed, exit_code=1)
     # Another program, and traces of which one has nothing.
     other = record(folder / "other", "x = 1.0\ny = x + 1\n", name="other.py")
     none = record(folder / "none", "print()\n")
