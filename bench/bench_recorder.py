@@ -2,8 +2,9 @@
 
 Claims, in one thread: an event of a tensor of at most 1,024 floats costs at most 0.5 of x.mean() on
 it with all statistics and the hash, 0.15 with shapes alone; every line of every forward of a small
-GPT recorded costs at most 1.3 times the plain run, and a training step with the gradient of each
-value at most 1.35 times; with a sample of 8 values an event has at most 200 bytes on disk. TorchLens
+GPT recorded costs at most 1.3 times the plain run, a training step with the gradient of each value
+at most 1.35 times, and greedy generation of a small Llama (llama.py: some 430 events a token, which
+takes about 2 ms) at most 1.2 times; with a sample of 8 values an event has at most 200 bytes on disk. TorchLens
 and PySnooper, where they are installed (pip install torchlens pysnooper), need at least 10 times as
 long; torch's DebugMode is in the same table. Exit code 1 where a claim does not hold.
 """
@@ -39,6 +40,9 @@ FORWARD_CLAIM = 1.3
 STEP_CLAIM = 1.35
 STEP_ROUNDS = 15
 STEPS = 3  # in one measurement
+GENERATION_CLAIM = 1.2
+GENERATION_ROUNDS = 15
+TOKENS = 24
 PEER_CLAIM = 10
 FORWARD_ROUNDS = 31
 FORWARDS = 4  # in one measurement
@@ -118,16 +122,21 @@ def measure_events(trace, claims):
 # A model
 
 
-def load_model(is_instrumented):
-    path = paths.ROOT / "samples" / "transformer_block.py"
+def load_program(path, is_instrumented, **selection):
     source = path.read_bytes()
-    text = compiler.instrument(source, str(path), forward=True).text if is_instrumented else source
-    name = "gpt_traced" if is_instrumented else "gpt"
+    text = compiler.instrument(source, str(path), **selection).text if is_instrumented else source
+    name = path.stem + ("_traced" if is_instrumented else "")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
     torch.manual_seed(0)
+    return module
+
+
+def load_model(is_instrumented):
+    path = paths.ROOT / "samples" / "transformer_block.py"
+    module = load_program(path, is_instrumented, forward=True)
     return module.SmallGPT(vocabulary=256, width=128, heads=4, depth=4, longest=64)
 
 
@@ -310,6 +319,31 @@ def measure_training(trace, claims):
             claims.at_most(STEP_CLAIM, what, ratio, peer="the plain step")
 
 
+# Generation
+
+
+def load_llama(is_instrumented):
+    module = load_program(paths.ROOT / "bench" / "llama.py", is_instrumented, functions=("*",))
+    return module.Llama(vocabulary=1024, width=384, heads=6, depth=4)
+
+
+def measure_generation(trace, claims):
+    plain, traced = load_llama(False), load_llama(True)
+    tokens = torch.randint(1024, (1, 8))
+
+    def recorded():
+        with trace.record():
+            return seconds(traced.generate, tokens, TOKENS)
+
+    pairs = [(seconds(plain.generate, tokens, TOKENS), recorded()) for _ in range(GENERATION_ROUNDS)]
+    ratio = median([with_it / without for without, with_it in pairs[1:]])
+    events = recording.count_events(trace.path) / 2 / TOKENS  # `seconds` warms up with as many
+    each = statistics.median(without for without, _ in pairs) / TOKENS * 1e3
+    print(f"a token of Llama: {each:.2f} ms, {events:.0f} events, {ratio.value:.2f} times plain")
+    what = "greedy generation of a small Llama, every line recorded"
+    claims.at_most(GENERATION_CLAIM, what, ratio, peer="the plain run")
+
+
 def measure_size(trace, claims):
     traced, tokens = load_model(True), torch.randint(256, (2, 64))
     with trace.record(sample=8):
@@ -329,6 +363,7 @@ def main():
     measure_events(trace, claims)
     show_forward(measure_forward(trace), claims)
     measure_training(trace, claims)
+    measure_generation(trace, claims)
     measure_size(trace, claims)
     return claims.finish()
 
