@@ -169,9 +169,8 @@ bool training_explain(const struct training *training,
  * that is not finite since; TRAINING_NONE: there is none. */
 uint32_t training_find_bad(const struct training *training, uint64_t start);
 /* The newest record of the value of the parameter at `object` before event `before`; TRAINING_NONE. */
-uint32_t training_find_value(const struct training *training,
-                             uint64_t object,
-                             uint64_t before);
+uint32_t
+training_find_value(const struct training *training, uint64_t object, uint64_t before);
 /* Whether the newest gradient that a backward accumulated for the parameter of that name, before the
  * step of that number, was not finite. */
 bool training_accumulated_bad(const struct training *training,

@@ -466,9 +466,8 @@ static void explain(const struct training *training, struct training_cause *caus
     }
 }
 
-uint32_t training_find_value(const struct training *training,
-                             uint64_t object,
-                             uint64_t before)
+uint32_t
+training_find_value(const struct training *training, uint64_t object, uint64_t before)
 {
     for (uint32_t i = training->record_count; i > 0; i--) {
         const struct training_record *record = &training->records[i - 1];
