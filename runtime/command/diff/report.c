@@ -299,6 +299,12 @@ static void add_setting(struct buffer *text,
     buffer_add_byte(text, '\n');
 }
 
+/* Settings that diff itself reads. */
+static bool is_of_diff(struct slice name)
+{
+    return slice_starts(name, SLICE("graft.")) || slice_starts(name, SLICE("noise"));
+}
+
 void diff_report_ended(void *context, struct log_reader *const *readers)
 {
     struct diff_report *report = context;
@@ -308,7 +314,7 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
         const struct log_setting *b = find_setting(readers[1], a->name);
 
         /* Of a trace without settings nothing can be said. */
-        if (log_reader_setting_count(readers[1]) > 0 &&
+        if (log_reader_setting_count(readers[1]) > 0 && !is_of_diff(a->name) &&
             (b == NULL || !slice_equal(a->value, b->value))) {
             add_setting(&report->settings, a->name, a, b);
         }
@@ -316,7 +322,7 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
     for (size_t i = 0; i < log_reader_setting_count(readers[1]); i++) {
         const struct log_setting *b = log_reader_setting(readers[1], i);
 
-        if (log_reader_setting_count(readers[0]) > 0 &&
+        if (log_reader_setting_count(readers[0]) > 0 && !is_of_diff(b->name) &&
             find_setting(readers[0], b->name) == NULL) {
             add_setting(&report->settings, b->name, NULL, b);
         }
@@ -524,6 +530,21 @@ static void add_equal_line(const struct diff_report *report,
     buffer_add_byte(text, '\n');
 }
 
+static void add_graft(const struct diff_result *result, struct buffer *text)
+{
+    if (result->is_graft_of_other) {
+        buffer_add(
+            text,
+            SLICE("  B is a graft of another reference than A: its differences may "
+                  "be that reference's\n"));
+    } else if (result->is_grafted) {
+        buffer_add(
+            text,
+            SLICE("  B is a graft: once recorded, its values were replaced by A's, so "
+                  "that an own difference is one of its line\n"));
+    }
+}
+
 void diff_report_add_counts(const struct diff_result *result, struct buffer *text)
 {
     diff_text_add_both(text, result->equal + result->own + result->inherited, "event",
@@ -662,6 +683,7 @@ void diff_report_add(struct diff_report *report,
         (!diff_result_is_equal(result) || report->options->is_all)) {
         add_changed(report, text);
     }
+    add_graft(result, text);
     add_floor(result, text);
     text->has_failed =
         text->has_failed || report->settings.has_failed || report->changed.has_failed;

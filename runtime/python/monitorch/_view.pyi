@@ -87,6 +87,24 @@ def saved_read(
     folder: object, index: int, is_packed: bool
 ) -> tuple[bytearray, tuple[int, ...] | None, bool, bool]: ...
 
+# A reference trace whose tensors replace a run's, and which recording it is. ValueError: no whole values.
+def graft_open(path: str) -> tuple[object, str]: ...
+
+# The next tensor that the reference's site wrote: its event, and the hash of its values.
+def graft_next(
+    reference: object, site: int, write: int, path: str, /
+) -> tuple[int, int | None] | None: ...
+
+# The elements of that event's tensor in row-major order: dtype, shape, bytes. None: not recorded.
+def graft_read(
+    reference: object, event: int, /
+) -> tuple[str, tuple[int, ...], bytearray] | None: ...
+
+# The number of B's sites, and those that A has too: (B's, A's, line in B, file in B).
+def graft_sites(
+    path_a: str, path_b: str, renames: tuple[tuple[bytes, bytes], ...], /
+) -> tuple[int, list[tuple[int, int, int, str]]]: ...
+
 # A node of a call tree: (name, parent, count, calls, first_seen, indices, shape). A tree is a list of them,
 # parents first; `parent` is a place in it, -1 for the root.
 CallNode = tuple[str, int, int, int, int, tuple[int, ...], str]

@@ -2,6 +2,7 @@
 #include "runtime/python/record/change.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/python/tensor/tensor.h"
 
 /* A tensor that waits for the end of its visit. */
 struct pending_change {
@@ -9,7 +10,8 @@ struct pending_change {
     PyObject *path;   /* owned: the place in the value, "" for itself */
     uint64_t event;
     uint32_t site, write;
-    bool is_mutated;
+    uint64_t hash;
+    bool is_mutated, has_hash;
 };
 
 struct changes {
@@ -65,23 +67,25 @@ void change_note(struct session *session,
                  const struct visit *visit,
                  uint32_t write,
                  struct slice path,
-                 const struct tensor *tensor)
+                 const struct value *value)
 {
     struct changes *changes = session->changes;
     struct gradient_owner written;
     void *grown;
 
     if (changes == NULL || changes->is_running || write >= visit->site->write_count ||
-        (tensor->flags & LOG_FORM_NUMPY) != 0 ||
+        (value->array->flags & LOG_FORM_NUMPY) != 0 ||
         !recorder_find_written(session->recorder, &written)) {
         return;
     }
     grown = changes->pending;
     struct pending_change pending = {
-        .object = (PyObject *)(uintptr_t)tensor->object,
+        .object = (PyObject *)(uintptr_t)value->object,
         .event = written.event,
         .site = written.site,
         .write = write,
+        .hash = value->array->hash,
+        .has_hash = value->array->has_hash,
         .is_mutated = visit->site->kind == SITE_MUTATE,
     };
 
@@ -101,12 +105,18 @@ void change_note(struct session *session,
 static void change_one(const struct changes *changes,
                        const struct pending_change *pending)
 {
+    PyObject *hash = pending->has_hash ? PyLong_FromUnsignedLongLong(pending->hash)
+                                       : Py_NewRef(Py_None);
     PyObject *result =
-        PyObject_CallFunction(changes->function, "OKIIOO", pending->object,
-                              (unsigned long long)pending->event,
-                              (unsigned)pending->site, (unsigned)pending->write,
-                              pending->path, pending->is_mutated ? Py_True : Py_False);
+        hash == NULL
+            ? NULL
+            : PyObject_CallFunction(changes->function, "OKIIOOO", pending->object,
+                                    (unsigned long long)pending->event,
+                                    (unsigned)pending->site, (unsigned)pending->write,
+                                    pending->path,
+                                    pending->is_mutated ? Py_True : Py_False, hash);
 
+    Py_XDECREF(hash);
     if (result == NULL) {
         PyErr_WriteUnraisable(changes->function);
     }

@@ -5,13 +5,12 @@
 #define MONITORCH_PYTHON_RECORD_CHANGE_H
 
 #include "runtime/python/record/session.h"
-#include "runtime/python/tensor/tensor.h"
 
 struct changes;
 
 /* A recording begins whose tensors `function` changes: function(tensor, event, site, write, path,
- * is_mutated). `event` and `site` are numbers of the trace, `path` is the place in the value. false: out of
- * memory. */
+ * is_mutated, hash). `event` and `site` are numbers of the trace, `path` is the place in the value, `hash`
+ * that of the values, or None. false: out of memory. */
 bool change_begin(struct session *session, PyObject *function);
 void change_end(struct session *session);
 int change_traverse(const struct session *session, visitproc visit, void *arg);
@@ -21,7 +20,7 @@ void change_note(struct session *session,
                  const struct visit *visit,
                  uint32_t write,
                  struct slice path,
-                 const struct tensor *tensor);
+                 const struct value *value);
 
 /* To be called at the end of each visit: runs Python's code, so finalizers may visit sites. */
 void change_apply(struct session *session);

@@ -37,6 +37,17 @@ PyObject *view_saved_open(PyObject *module, PyObject *path);
 extern const char view_saved_read_doc[];
 PyObject *view_saved_read(PyObject *module, PyObject *args);
 
+/* graft.c: the tensors of a reference trace, and the sites that a run has in common with it, for
+ * monitorch.record(graft=…) */
+extern const char view_graft_open_doc[];
+PyObject *view_graft_open(PyObject *module, PyObject *path);
+extern const char view_graft_next_doc[];
+PyObject *view_graft_next(PyObject *module, PyObject *args);
+extern const char view_graft_read_doc[];
+PyObject *view_graft_read(PyObject *module, PyObject *args);
+extern const char view_graft_sites_doc[];
+PyObject *view_graft_sites(PyObject *module, PyObject *args);
+
 /* module.c, chart.c: the metrics of a step as lines of text, and as a chart, for monitorch.monitor */
 extern const char view_metrics_csv_doc[];
 extern const char view_metrics_json_doc[];

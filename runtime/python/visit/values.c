@@ -471,7 +471,7 @@ static void record_late(struct session *session,
         }
     }
     gradient_watch(session, visit, tensor);
-    change_note(session, visit, write, path, tensor);
+    change_note(session, visit, write, path, value);
 }
 
 /* Whether the recording is to stop at the array: then its event has its statistics in any case.
@@ -607,7 +607,7 @@ static void record_array(struct session *session,
     }
     recorder_write(session->recorder, visit, write, path, &value);
     gradient_watch(session, visit, tensor);
-    change_note(session, visit, write, path, tensor);
+    change_note(session, visit, write, path, &value);
 }
 
 /* A tensor that is recorded whatever the line does with it: a gradient, a parameter. */

@@ -218,7 +218,8 @@ static bool begin(struct diff_work *work)
                             options->is_noise_given, work->error)) {
         return false;
     }
-    if (!begin_pass(work, DIFF_PASS_SCAN)) {
+    if (!graft_runs_read(&work->grafts, work->paths[0], work->paths[1], work->error) ||
+        !begin_pass(work, DIFF_PASS_SCAN)) {
         return false;
     }
     if (options->begun != NULL) {
@@ -244,6 +245,7 @@ static void finish(struct diff_work *work)
     memory_free(work->visits[1]);
     diff_values_release(&work->values);
     diff_floor_release(&work->floor);
+    graft_runs_release(&work->grafts);
     diff_scope_release(&work->scope);
     diff_writes_free(work->writes);
     buffer_release(&work->name);
@@ -362,6 +364,8 @@ bool diff_traces(const char *path_a,
     if (is_done) {
         report_ends(work);
         result->floor = work->floor;
+        result->is_grafted = work->grafts.is_there;
+        result->is_graft_of_other = work->grafts.is_others;
         result->floor.apart = NULL;
         result->floor.noise.bytes = result->floor.text;
         result->is_other_program =

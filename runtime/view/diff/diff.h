@@ -139,6 +139,8 @@ struct diff_result {
     size_t damage_counts[2];
     char damage[2][ERROR_TEXT_SIZE]; /* the first of each; "" */
     struct diff_floor floor;         /* without what it owns */
+    bool is_grafted;        /* B's values were replaced by those of a reference */
+    bool is_graft_of_other; /* which is not A */
 };
 
 /* Whether the traces have nothing that could be compared: a ring or a cut has taken it. */

@@ -7,6 +7,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/view/diff/align/align.h"
 #include "runtime/view/diff/diff.h"
+#include "runtime/view/diff/graft.h"
 #include "runtime/view/diff/judge/edits.h"
 #include "runtime/view/diff/judge/facts.h"
 #include "runtime/view/diff/judge/scope.h"
@@ -74,6 +75,7 @@ struct diff_work {
     struct diff_align *align;
     struct diff_compare compare;
     struct diff_floor floor;
+    struct graft_runs grafts; /* of B */
     struct diff_values values;
     struct diff_scope scope;
     struct diff_gap gap;

@@ -29,7 +29,7 @@ def read(noise: object) -> "Noise | None":
     return Noise(None if noise is True else str(noise))
 
 
-def find_reference(path: str) -> str:
+def _find_reference(path: str) -> str:
     """The settings of the trace `run.noise.mtrace`: of which recording `run.mtrace` it is."""
     folder, slash, name = path.rpartition("/")
     header = _related.read_header(folder + slash + name.replace(f".{WORD}.", ".", 1))
@@ -54,8 +54,24 @@ class Noise:
         self._known: "dict[int, weakref.ref[Any]]" = {}
         self._patterns: "dict[tuple[object, ...], Any]" = {}
 
+    def write_start(self, path: str) -> None:
+        from monitorch import _recorder
+
+        _recorder.write_setting("noise", self.dtype or "ulp")
+        _recorder.write_setting("noise.of", _find_reference(path))
+
+    def write_end(self) -> None:
+        pass
+
     def change(
-        self, tensor: "Any", event: int, site: int, write: int, path: str, is_mutated: bool
+        self,
+        tensor: "Any",
+        event: int,
+        site: int,
+        write: int,
+        path: str,
+        is_mutated: bool,
+        hash: "int | None",
     ) -> None:
         torch = sys.modules["torch"]
         if type(tensor) is not torch.Tensor or id(tensor) in self._known:

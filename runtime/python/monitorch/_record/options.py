@@ -149,6 +149,8 @@ _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "include": (_read_globs, "modules or files with colons between them"),
     "steps": (str, "steps such as 500-510, 0-2:500- or last:3"),
     "start_when": (str, "a comparison such as loss>10"),
+    "graft": (str, "the trace of a reference"),
+    "graft_at": (str, "a line such as model.py:12"),
     "noise": (_read_noise, "yes, or a dtype such as bfloat16"),
     "quiet": (_read_switch, "yes or no"),
 }

@@ -17,12 +17,13 @@ from monitorch._record.summary import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
     from types import FrameType
-    from typing import Literal
+    from typing import Any, Literal
 
     from monitorch._record import included as _included
+    from monitorch._record import graft as _graft
     from monitorch._record import noise as _noise
 
 _lock = RLock()
@@ -75,7 +76,7 @@ class Recording:
         include: "tuple[str, ...]",
         steps: "_steps.Selection" = _steps.ALL,
         condition: "_steps.Condition | None" = None,
-        noise: "_noise.Noise | None" = None,
+        change: "_graft.Graft | _noise.Noise | None" = None,
     ) -> None:
         self._is_forgotten = False
         self._absolute = _trace_path.make_absolute(path)
@@ -101,7 +102,7 @@ class Recording:
         self.avoided = None
         self.steps = steps
         self._condition = condition  # None: it holds, or there is none
-        self._noise = noise
+        self._change = change  # of the values that were recorded
         self._counter: "_steps.Counter | None" = None  # it has us: made where we start
         self._is_on = False  # the step that goes on is one that is recorded
         self._was_on = False
@@ -282,6 +283,9 @@ def record(
     steps: "int | str | None" = None,
     start_when: "Callable[[], object] | str | None" = None,
     noise: "bool | Literal['float64', 'float32', 'bfloat16', 'float16']" = False,
+    graft: "str | PathLike[str] | None" = None,
+    graft_at: "str | Iterable[str] | None" = None,
+    graft_map: "Mapping[str, str] | None" = None,
 ) -> Recording:
     """Makes a recording into the file `path`, which a `with` statement or start() begins.
 
@@ -327,6 +331,10 @@ def record(
                   variable in a function that runs then; or a function that returns a bool
     noise         disturb each recorded tensor by an ulp of its dtype (True), or of "bfloat16" …,
                   to find how far apart equal runs are: into run.noise.mtrace beside run.mtrace
+    graft         replace each recorded tensor by its counterpart in this reference trace, recorded
+                  with values="all": `monitorch diff` then finds the own error of each line
+    graft_at      replace only those of these lines: "model.py:12"
+    graft_map     names of the reference and their names here: {"old": "new"}
 
     Only one recording is active at a time. Each forked child process writes a trace of its own
     beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
@@ -357,7 +365,7 @@ def record(
         from monitorch._record import nonfinite as _nonfinite
 
         options["stop"] = _nonfinite.read(stop, stats)
-    disturbing = _add_noise(options, noise)
+    change = _add_change(options, noise, (graft, graft_at, graft_map))
     selection = _steps.read(steps)
     if selection.last > 0 and last is not None:
         raise ValueError(f"last={last} and steps={steps!r} exclude each other")
@@ -373,18 +381,25 @@ def record(
     with _lock:
         _refuse_another()
     _trace_path.check_writable(text)
-    return Recording(text, mode, options, globs, selection, condition, disturbing)
+    return Recording(text, mode, options, globs, selection, condition, change)
 
 
-def _add_noise(options: "dict[str, object]", noise: object) -> "_noise.Noise | None":
-    if noise is False:
+def _add_change(
+    options: "dict[str, object]", noise: object, graft: "tuple[Any, Any, Any]"
+) -> "_graft.Graft | _noise.Noise | None":
+    """What changes the values that were recorded, if anything does."""
+    if noise is False and graft == (None, None, None):
         return None
+    from monitorch._record import graft as _graft
     from monitorch._record import noise as _noise
 
-    disturbing = _noise.read(noise)
-    if disturbing is not None:
-        options["change"] = disturbing.change
-    return disturbing
+    disturbing, replacing = _noise.read(noise), _graft.read(*graft)
+    if disturbing is not None and replacing is not None:
+        raise ValueError("noise and graft exclude each other")
+    change = disturbing or replacing
+    if change is not None:
+        options["change"] = change.change
+    return change
 
 
 # As text they would fill the screen in help(); type checkers read them above.
@@ -471,11 +486,8 @@ def _start(recording: Recording) -> None:
     if old is not None:
         _related.remove_old(recording._absolute, old)
     _settings.write_start()
-    if recording._noise is not None:
-        from monitorch._record import noise as _noise
-
-        _recorder.write_setting("noise", recording._noise.dtype or "ulp")
-        _recorder.write_setting("noise.of", _noise.find_reference(recording._absolute))
+    if recording._change is not None:
+        recording._change.write_start(recording._absolute)
     _active = recording
     recording._process = posix.getpid()
     recording._has_begun = True
@@ -510,6 +522,8 @@ def _close(recording: Recording) -> None:
     if not _recorder.is_recording() or _is_idle_child(recording):
         return
     _settings.write_end()
+    if recording._change is not None and posix.getpid() == recording._process:
+        recording._change.write_end()
     written = _recorder.stop()
     path = recording.path
     if written["path"] != recording._absolute:

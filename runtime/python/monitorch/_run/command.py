@@ -15,7 +15,7 @@ The commands why, diff, show and others belong to the program monitorch, which w
 found neither beside this package nor on the PATH: `make` builds it.
 """
 
-_REPEATABLE = ("include", "exclude", "functions", "lines", "spy")
+_REPEATABLE = ("include", "exclude", "functions", "lines", "spy", "at", "map")
 
 
 class Usage(Exception):
@@ -25,7 +25,7 @@ class Usage(Exception):
 def main() -> None:
     words = sys.argv[1:]
     if not words or words[0] in ("-h", "--help") or words == ["help"]:
-        if _find_command():
+        if find_command():
             _hand_on(words)
         _print(_HELP)
     elif words[0] in ("-V", "--version"):
@@ -160,7 +160,7 @@ def _suggest(name: str, known: "Iterable[str]") -> str:
 # The command in C
 
 
-def _find_command() -> "str | None":
+def find_command() -> "str | None":
     """Beside the package, as `make` and `make install` put it, or else on the PATH."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = [
@@ -176,7 +176,7 @@ def _find_command() -> "str | None":
 
 
 def _hand_on(words: "list[str]") -> "NoReturn":
-    command = _find_command()
+    command = find_command()
     if command is None:
         _refuse(
             f"monitorch: `{words[0]}` is a command of the program monitorch, which was found neither "

@@ -16,6 +16,7 @@ from monitorch._record import options as _options
 from monitorch._record import recording as _recording
 from monitorch._record import settings as _settings
 from monitorch._run import children as _children
+from monitorch._run import graft as _graft
 from monitorch._run import program as _program
 from monitorch._run import repeat as _repeat
 from monitorch._run import seed as _seed
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 _DEFAULT_OUTPUT = "run.mtrace"
 _DEFAULT_FOLDER = "spy"
-_OF_RECORDING = ("output", "record", "backward", "parameters", "steps", "imports", "repeat-noise")
+_OF_RECORDING = (
+    "output", "record", "backward", "parameters", "steps", "imports", "repeat-noise", "graft",
+)
 
 
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Program":
@@ -48,6 +51,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     program = _program.find(kind, words)
     settings = _read_settings(options, program)
     path, recorded = _read_recording(options)
+    recorded.update(_graft.read(options))
     is_quiet = bool(recorded.pop("quiet", options.get("quiet", False)))
     hook = _import_hook.Hook(Selected(settings), _import_hook.be_silent if is_quiet else _automatic._say)
     _program.compile_with(program, hook)
@@ -60,6 +64,8 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
         if "repeat-noise" in options:
             is_silent = is_quiet or bool(options.get("json"))
             again = _repeat.prepare(options, kind, words, path, is_silent)
+        if "graft" in options:
+            again = _graft.prepare(options, path)
         _begin(path, recorded, is_quiet, options, again)
     if not is_quiet:
         atexit.register(_report_unused, hook, os.getpid())

@@ -424,8 +424,20 @@ static bool is_hidden_write(struct diff_work *work,
 {
     struct diff_place place = {event->module_number, event->site->line};
 
-    return event->site->kind == SITE_MUTATE && event->change == CHANGE_SAME &&
+    /* A loss that was replaced after its own event has other values here. */
+    return event->site->kind == SITE_MUTATE &&
+           (event->change == CHANGE_SAME || work->grafts.is_there) &&
            has_text(diff_place_source(work, side, place), SLICE("backward("));
+}
+
+/* Whether B's value was replaced by A's: a run of such events may have others between them. */
+static bool is_grafted(const struct diff_work *work,
+                       const struct log_event_view *a,
+                       const struct log_event_view *b)
+{
+    return a->kind == VALUE_TENSOR && b->kind == VALUE_TENSOR &&
+           (b->shape->flags & LOG_FORM_NUMPY) == 0 && (b->flags & LOG_EVENT_READ) == 0 &&
+           graft_runs_have(&work->grafts, a->number, b->number);
 }
 
 /* Whether the line was edited that made the value: of an argument, the caller's, which may be any where
@@ -590,7 +602,8 @@ static void collect_pair(struct diff_work *work,
             fact.is_values = comparison->cause == DIFF_CAUSE_VALUES;
             fact.is_other_type = comparison->cause == DIFF_CAUSE_KIND && fact.is_number;
         }
-        fact.is_hidden = state == DIFF_STATE_DIFFERS &&
+        fact.is_grafted = is_grafted(work, &items[0]->event, &items[1]->event);
+        fact.is_hidden = (state == DIFF_STATE_DIFFERS || work->grafts.is_there) &&
                          is_hidden_write(work, side, &items[side]->event);
         numbers[side] =
             diff_facts_add(&work->facts[side], &fact,
@@ -865,6 +878,7 @@ static void wait_for_values(struct diff_work *work,
     diff_values_begin(&work->values, shapes[0]->dtype, shapes[1]->dtype,
                       element_count(shapes[1]), comparison->rtol, comparison->atol,
                       size);
+    work->values.lower = comparison->lower;
 }
 
 void diff_settle_pending(struct diff_work *work)

@@ -54,6 +54,9 @@ static void add_input(const struct diff_facts *facts,
 {
     uint32_t number = (uint32_t)(fact - facts->items);
 
+    if (fact->is_grafted) {
+        return; /* who read it got an equal value */
+    }
     if (fact->is_odd) {
         inputs->is_odd |= is_certain;
         inputs->is_unsure_odd |= !is_certain;
@@ -307,11 +310,13 @@ judge_pair(struct diff_facts sides[2], struct diff_fact *fact, bool has_hidden)
 
 static void judge_pairs(struct diff_facts sides[2])
 {
-    bool has_hidden = false;
+    bool has_hidden = false, has_grafted = false, has_step = false;
 
     for (size_t i = 0; i < sides[1].count; i++) {
         struct diff_fact *fact = &sides[1].items[i];
 
+        /* A wrong line has a wrong gradient too, whatever value it was given. */
+        has_grafted = has_grafted || (fact->is_grafted && fact->is_odd);
         if (fact->verdict == DIFF_VERDICT_OWN) {
             continue;
         }
@@ -322,7 +327,11 @@ static void judge_pairs(struct diff_facts sides[2])
         } else if (fact->partner != NONE && fact->state != DIFF_STATE_EQUAL) {
             judge_pair(sides, fact, has_hidden);
         }
-        has_hidden = has_hidden || (fact->is_hidden && fact->is_odd);
+        has_hidden = has_hidden || (fact->is_hidden && (fact->is_odd || has_grafted));
+        /* The first line that a step of training made differ stands for all that use its parameters. */
+        has_hidden = has_hidden || (has_step && !fact->is_edited &&
+                                    fact->verdict == DIFF_VERDICT_OWN);
+        has_step = has_step || fact->is_hidden;
     }
 }
 
@@ -621,6 +630,9 @@ static bool is_lost_at_once(struct diff_facts sides[2],
     case DIFF_STATE_DIFFERS:
         if (fact->is_container) {
             return false; /* as its items are */
+        }
+        if (fact->is_grafted) {
+            return true; /* what was made from it is equal for that reason */
         }
         return (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_edited) ||
                (fact->node == GRAPH_NONE &&

@@ -143,17 +143,45 @@ static void read_elements(struct sample_pairs *pairs,
  * others. */
 static double sample_scale(const struct sample_pairs *pairs,
                            size_t count,
-                           const struct log_event_view *b)
+                           double most)
 {
     double largest = 0;
 
     for (size_t i = 0; i < count; i++) {
         if (pairs->apart[i] != 0 && isfinite(pairs->sizes[i]) &&
-            pairs->sizes[i] > largest) {
+            pairs->sizes[i] > largest && pairs->sizes[i] <= most) {
             largest = pairs->sizes[i];
         }
     }
-    return fmin(SAMPLE_SHARE * largest, largest_of(b));
+    return fmin(SAMPLE_SHARE * largest, most);
+}
+
+/* Sets the tolerance of the smaller numbers, where the sample has two sizes of them. */
+static void find_lower(const struct sample_pairs *pairs,
+                       size_t count,
+                       struct diff_comparison *comparison)
+{
+    double split;
+
+    if (comparison->floor > 0) {
+        return; /* find_bound did */
+    }
+    split = diff_find_split(pairs->a, count);
+    if (split > 0) {
+        comparison->lower =
+            (struct diff_lower){split, comparison->rtol, comparison->atol,
+                                sample_scale(pairs, count, split)};
+    }
+}
+
+/* How far a place of the sample may be from b's there. */
+static double limit_of(const struct diff_comparison *comparison, double size)
+{
+    const struct diff_lower *lower = &comparison->lower;
+
+    return lower->split > 0 && size <= lower->split
+               ? lower->atol + lower->rtol * (size + lower->scale)
+               : comparison->atol + comparison->rtol * (size + comparison->scale);
 }
 
 static bool compare_samples(const struct log_event_view *a,
@@ -164,7 +192,7 @@ static bool compare_samples(const struct log_event_view *a,
     const struct log_event_view *const events[2] = {a, b};
     size_t count = (size_t)a->grid.count;
     struct sample_pairs pairs;
-    double scale, worst = -1;
+    double worst = -1;
     bool is_within = true;
 
     assert(count <= SAMPLE_MAX);
@@ -173,15 +201,17 @@ static bool compare_samples(const struct log_event_view *a,
     } else {
         read_elements(&pairs, events);
     }
-    scale = has_scale ? sample_scale(&pairs, count, b) : 0;
-    comparison->scale = scale;
+    comparison->scale = 0;
+    if (has_scale) {
+        comparison->scale = sample_scale(&pairs, count, largest_of(b));
+        find_lower(&pairs, count, comparison);
+    }
     comparison->sample_count = a->grid.count;
     for (size_t i = 0; i < count; i++) {
         double apart = pairs.apart[i];
 
-        if (apart > 0 && !(isfinite(apart) &&
-                           apart <= comparison->atol +
-                                        comparison->rtol * (pairs.sizes[i] + scale))) {
+        if (apart > 0 &&
+            !(isfinite(apart) && apart <= limit_of(comparison, pairs.sizes[i]))) {
             is_within = false;
         }
         if (apart > worst) {
@@ -217,6 +247,11 @@ static void find_bound(const struct diff_tolerance *tolerance,
     if (comparison->floor == 0) {
         return;
     }
+    comparison->lower.split = diff_split_of(a);
+    if (comparison->lower.split > 0) {
+        comparison->lower.atol = DIFF_FLOOR_MULTIPLE * comparison->floor;
+        return;
+    }
     if (a->statistics.count < FLOOR_COUNT_MIN) {
         least =
             comparison->atol + 2 * comparison->rtol * diff_usual_size(&b->statistics);
@@ -247,7 +282,10 @@ static void diff_compare_arrays(const struct diff_tolerance *tolerance,
     }
     if (diff_have_samples(a, b)) {
         samples_agree = compare_samples(
-            a, b, !is_exact && !is_given && comparison->floor == 0, comparison);
+            a, b,
+            !is_exact && !is_given &&
+                (comparison->floor == 0 || comparison->lower.split > 0),
+            comparison);
         comparison->has_distance = true;
         if (!samples_agree && comparison->seen != DIFF_SEEN_NAN &&
             comparison->seen != DIFF_SEEN_INFINITIES) {

@@ -50,7 +50,8 @@ struct diff_comparison {
         is_close; /* not the same to the bit, but within tolerance: whole values may tell
                       more */
     double rtol, atol, scale; /* that were used */
-    double floor;             /* the noise floor that gave them; 0: the dtype did */
+    struct diff_lower lower;
+    double floor; /* the noise floor that gave them; 0: the dtype did */
     bool has_distance;
     struct diff_distance distance;
     uint64_t sample_worst; /* SAMPLE: its place in the sample */

@@ -110,7 +110,7 @@ static double sample_apart(const struct log_event_view *a,
                            const struct log_event_view *b)
 {
     size_t size = dtype_size(a->shape->dtype);
-    double worst = 0, ignored;
+    double split = diff_split_of(a), worst = 0, size_of_y;
 
     if (a->sample == NULL || b->sample == NULL || a->grid.count != b->grid.count) {
         return 0;
@@ -121,12 +121,16 @@ static double sample_apart(const struct log_event_view *a,
         struct dtype_value y =
             dtype_read(b->shape->dtype, (const char *)b->sample + i * size);
 
-        worst = fmax(worst, diff_elements_apart(&x, &y, &ignored));
+        double apart = diff_elements_apart(&x, &y, &size_of_y);
+
+        if (split == 0 || fabs(dtype_value_real(&x)) <= split) {
+            worst = fmax(worst, apart);
+        }
     }
     return worst;
 }
 
-/* How far apart two values of the runs are; INFINITY: the one is no noise of the other. */
+/* How far apart two values of the runs are, of two sizes of numbers the smaller ones; INFINITY: the one is no noise of the other. */
 static double events_apart(const struct log_event_view *a,
                            const struct log_event_view *b)
 {
@@ -137,7 +141,7 @@ static double events_apart(const struct log_event_view *a,
         a->statistics.neginf_count != b->statistics.neginf_count) {
         return INFINITY;
     }
-    apart = figures_apart(a, b);
+    apart = diff_split_of(a) > 0 ? 0 : figures_apart(a, b);
     return fmax(isfinite(apart) ? apart : 0, sample_apart(a, b));
 }
 

@@ -1,7 +1,9 @@
 /* How far apart two numbers are, and how far they may be. */
 #include "runtime/view/diff/values/tolerance.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 static void dtype_tolerance(enum dtype dtype, double *rtol, double *atol)
 {
@@ -62,6 +64,61 @@ double diff_unit_of(enum dtype dtype)
         return rtol; /* of the types of one byte */
     }
     }
+}
+
+#define SPLIT_RATIO 1e4
+
+static int compare_sizes(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+double diff_find_split(const double *numbers, size_t count)
+{
+    double sizes[SAMPLE_MAX], largest = 0, least = INFINITY;
+    size_t kept = 0;
+
+    assert(count <= SAMPLE_MAX);
+    for (size_t i = 0; i < count; i++) {
+        double size = fabs(numbers[i]);
+
+        if (isfinite(size) && size > 0) {
+            largest = fmax(largest, size);
+            least = fmin(least, size);
+            sizes[kept++] = size;
+        }
+    }
+    if (largest <= SPLIT_RATIO * least) {
+        return 0;
+    }
+    qsort(sizes, kept, sizeof *sizes, compare_sizes);
+    for (size_t i = kept; i-- > 1;) {
+        if (sizes[i] > SPLIT_RATIO * sizes[i - 1]) {
+            return sizes[i - 1];
+        }
+    }
+    return 0;
+}
+
+double diff_split_of(const struct log_event_view *event)
+{
+    double numbers[SAMPLE_MAX];
+    enum dtype dtype = event->shape->dtype;
+    size_t size = dtype_size(dtype), count = (size_t)event->grid.count;
+
+    if (event->sample == NULL || !diff_is_inexact(dtype) || size == 0) {
+        return 0;
+    }
+    assert(count <= SAMPLE_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct dtype_value value =
+            dtype_read(dtype, (const char *)event->sample + i * size);
+
+        numbers[i] = hypot(value.real, value.imaginary);
+    }
+    return diff_find_split(numbers, count);
 }
 
 bool diff_is_inexact(enum dtype dtype)

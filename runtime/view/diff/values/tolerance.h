@@ -4,6 +4,7 @@
 
 #include "runtime/array/dtype.h"
 #include "runtime/array/statistics/statistics.h"
+#include "runtime/trace/reader.h"
 #include "runtime/view/diff/align/align.h"
 
 #include <stdbool.h>
@@ -23,6 +24,19 @@ struct diff_tolerance {
         *align; /* borrowed: knows classes under other names; or NULL */
     const struct diff_floor *floor; /* borrowed: of A; NULL: by the dtype */
 };
+
+/* Arrays with numbers of two sizes, such as scores and the constant of a mask that was added to them: the
+ * smaller ones have a tolerance of their own, since the constant's hides them. */
+struct diff_lower {
+    double split; /* the largest of the smaller ones; 0: there is one size */
+    double rtol, atol, scale;
+};
+
+/* Where the sizes of numbers are split: none lies between it and ten thousand times of it. 0: nowhere. At
+ * most SAMPLE_MAX numbers. */
+double diff_find_split(const double *numbers, size_t count);
+/* The same of an event's sample. */
+double diff_split_of(const struct log_event_view *event);
 
 /* The distance from 1 to the next number of a floating dtype; 0 of others. */
 double diff_unit_of(enum dtype dtype);

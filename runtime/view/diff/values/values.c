@@ -111,6 +111,7 @@ void diff_values_begin(struct diff_values *values,
     values->rtol = rtol;
     values->atol = atol;
     values->scale = scale;
+    values->lower = (struct diff_lower){.split = 0};
     values->received[0] = 0;
     values->received[1] = 0;
     values->wanted = element_count;
@@ -168,6 +169,16 @@ static void add_products(struct diff_values *values, double a, double b)
     }
 }
 
+/* How far an element may be from b's, of that size. */
+static double limit_of(const struct diff_values *values, double size)
+{
+    const struct diff_lower *lower = &values->lower;
+
+    return lower->split > 0 && size <= lower->split
+               ? lower->atol + lower->rtol * (size + lower->scale)
+               : values->atol + values->rtol * (size + values->scale);
+}
+
 /* The element is not equal: a NaN against a number is the farthest. `size` is b's. */
 static void add_apart(struct diff_values *values,
                       uint64_t index,
@@ -183,8 +194,7 @@ static void add_apart(struct diff_values *values,
     } else {
         double relative = size > 0 ? apart / size : INFINITY;
 
-        distance->beyond_count +=
-            !(apart <= values->atol + values->rtol * (size + values->scale));
+        distance->beyond_count += !(apart <= limit_of(values, size));
         if (relative > distance->max_rel) {
             distance->max_rel = relative;
         }

@@ -6,6 +6,7 @@
 #include "runtime/array/dtype.h"
 #include "runtime/base/buffer.h"
 #include "runtime/view/diff/diff.h"
+#include "runtime/view/diff/values/tolerance.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 struct diff_values {
     enum dtype dtypes[2];
     double rtol, atol, scale;
+    struct diff_lower lower;  /* set after the beginning */
     struct buffer waiting[2]; /* owned: bytes that the other side has not come to */
     uint64_t received[2];     /* bytes */
     uint64_t wanted;          /* elements */
