@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Literal
 
-    from monitorch._record import included as _included
     from monitorch._record import graft as _graft
+    from monitorch._record import included as _included
     from monitorch._record import noise as _noise
 
 _lock = RLock()

@@ -436,7 +436,8 @@ static bool is_grafted(const struct diff_work *work,
                        const struct log_event_view *b)
 {
     return a->kind == VALUE_TENSOR && b->kind == VALUE_TENSOR &&
-           (b->shape->flags & LOG_FORM_NUMPY) == 0 && (b->flags & LOG_EVENT_READ) == 0 &&
+           (b->shape->flags & LOG_FORM_NUMPY) == 0 &&
+           (b->flags & LOG_EVENT_READ) == 0 &&
            graft_runs_have(&work->grafts, a->number, b->number);
 }
 

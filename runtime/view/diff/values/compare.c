@@ -141,9 +141,7 @@ static void read_elements(struct sample_pairs *pairs,
 /* The bound of an element's error grows with the largest numbers of its array. Only those that differ
  * between the two count, as far as was recorded: so the fill value of a mask does not hide the
  * others. */
-static double sample_scale(const struct sample_pairs *pairs,
-                           size_t count,
-                           double most)
+static double sample_scale(const struct sample_pairs *pairs, size_t count, double most)
 {
     double largest = 0;
 
@@ -281,11 +279,11 @@ static void diff_compare_arrays(const struct diff_tolerance *tolerance,
         comparison->seen = compare_figures(a, b, comparison);
     }
     if (diff_have_samples(a, b)) {
-        samples_agree = compare_samples(
-            a, b,
-            !is_exact && !is_given &&
-                (comparison->floor == 0 || comparison->lower.split > 0),
-            comparison);
+        samples_agree =
+            compare_samples(a, b,
+                            !is_exact && !is_given &&
+                                (comparison->floor == 0 || comparison->lower.split > 0),
+                            comparison);
         comparison->has_distance = true;
         if (!samples_agree && comparison->seen != DIFF_SEEN_NAN &&
             comparison->seen != DIFF_SEEN_INFINITIES) {
