@@ -527,7 +527,7 @@ class Terminal:
 def test_the_prompt(long):
     terminal = Terminal(long)
     assert "Tables: events" in terminal.read_until("sql> ")
-    assert "events  sites  calls  edges" in terminal.ask(".tables")
+    assert "events  sites  calls  edges  steps  parameters" in terminal.ask(".tables")
     assert "end_time" in terminal.ask(".schema calls")
     terminal.ask("select 40 +", prompt="...> ")
     assert "\n42\n1 row\n" in terminal.ask("2 as n;")

@@ -213,7 +213,7 @@ def test_events_are_those_of_sql(traces, name):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_other_tables_are_those_of_sql(traces, name):
     events = monitorch.load(traces[name])
-    for table in ("sites", "calls", "edges"):
+    for table in ("sites", "calls", "edges", "steps", "parameters"):
         check(getattr(events, table), table, traces[name])
     assert [{k: v for k, v in e.items()} for e in events.edges] == [
         {k: v for k, v in row.items() if k != "trace"}
@@ -356,7 +356,7 @@ shapes = [len(s) for s in table["shape"].to_pylist() if s is not None]
 assert count == (len(lines), sum(lines), len(nans), max(shapes)), count
 pandas = table.to_pandas()
 assert pandas["name"].dtype == "category" and pandas["name"].tolist() == table["name"].to_pylist()
-for name in ("sites", "calls", "edges"):
+for name in ("sites", "calls", "edges", "steps", "parameters"):
     other = getattr(events, name)
     read = pyarrow.table(other)
     read.validate(full=True)

@@ -286,3 +286,19 @@ def test_parameters_alone_show_what_code_that_is_not_seen_has_written(tmp_path):
     found = events(records(tmp_path / "run.mtrace"), "layer.weight")
     assert len(found) == 2 and all("read" in e for e in found)
     assert found[-1]["hash"] == hash_of(values["net"].layer.weight)
+
+
+def test_steps_and_parameters_are_tables(tmp_path):
+    import monitorch
+
+    shown, values = record(tmp_path, SETTINGS)
+    events_ = monitorch.load(tmp_path / "run.mtrace")
+    steps = [(r["kind"], r["name"] or "", r["line"]) for r in events_.steps]
+    assert steps == [(r["kind"], r["name"], r["line"]) for r in shown if r["record"] == "step"]
+    rates = [(r["line"], r["value"]) for r in events_.parameters if r["name"] == "SGD.lr"]
+    assert rates == [(4, 1.0), (13, 0.1), (15, 0.25)]
+    weights = [r for r in events_.parameters if r["name"] == "weight"]
+    assert [r["what"] for r in weights[:3]] == ["read", "accumulated", "written"]
+    assert weights[-1]["max"] == values["model"].weight.max().item() and weights[-1]["dtype"] == "float32"
+    done = viewer.run("sql", tmp_path / "run.mtrace", "select count(*) from steps where kind = 'settings'")
+    assert done.stdout.split()[-1] == str(sum(kind == "settings" for kind, _, _ in steps))

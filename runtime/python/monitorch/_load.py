@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Literal, SupportsIndex
 
-    _Name = Literal["sites", "calls", "edges"]
+    _Name = Literal["sites", "calls", "edges", "steps", "parameters"]
 
     Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
     Patterns = str | Sequence[str] | None
@@ -207,9 +207,21 @@ class Events:
         (the table `edges` of `monitorch sql`). They are found when they are asked for."""
         return Table("edges", self.paths, _read_edges)
 
+    @property
+    def steps(self) -> "Table":
+        """Backwards, optimizers' steps, functions that wrote gradients, and what set steps (the table `steps`
+        of `monitorch sql`)."""
+        return Table("steps", self.paths, _read_steps)
+
+    @property
+    def parameters(self) -> "Table":
+        """Parameters, their gradients and settings of optimizers, as they were read and written (the table
+        `parameters` of `monitorch sql`)."""
+        return Table("parameters", self.paths, _read_parameters)
+
 
 class Table(Sequence):  # type: ignore[type-arg]
-    """The sites, calls or edges of traces: a sequence of dictionaries, and for Arrow a table.
+    """The sites, calls, edges, steps or parameters of traces: a sequence of dictionaries, and for Arrow a table.
 
     As Arrow (polars.from_arrow(events.calls)) it has the columns of the table of `monitorch sql`, and is read
     from the files, a trace at a time.
@@ -276,6 +288,14 @@ def _read_sites(paths: "list[str]") -> "list[dict[str, Any]]":
 
 def _read_edges(paths: "list[str]") -> "list[dict[str, Any]]":
     return [record for _, record in _records(paths, "edges")]
+
+
+def _read_steps(paths: "list[str]") -> "list[dict[str, Any]]":
+    return [record for _, record in _records(paths, "steps")]
+
+
+def _read_parameters(paths: "list[str]") -> "list[dict[str, Any]]":
+    return [record for _, record in _records(paths, "parameters")]
 
 
 def _read_calls(paths: "list[str]") -> "list[dict[str, Any]]":

@@ -56,15 +56,15 @@ def load(
 
 # The table as an Arrow stream, in a capsule, or its schema. `columns` and `conditions` are those of events.
 def arrow(
-    table: Literal["events", "sites", "calls", "edges"],
+    table: Literal["events", "sites", "calls", "edges", "steps", "parameters"],
     paths: tuple[bytes, ...],
     columns: tuple[str, ...] | None,
     conditions: tuple[tuple[str, str], ...],
     is_schema: bool,
 ) -> object: ...
 
-# The sites, calls (with their ends) or edges of the trace at `path`: lines of JSON.
-def records(path: bytes, table: Literal["sites", "calls", "edges"]) -> bytes: ...
+# The sites, calls (with their ends), edges, steps or parameters of the trace at `path`: lines of JSON.
+def records(path: bytes, table: Literal["sites", "calls", "edges", "steps", "parameters"]) -> bytes: ...
 
 # A folder of saved tensors, or one file of them; what is in it: (prefix, module, name, call, order or None,
 # file, function, line, dtype, shape, format, file name); and what could not be read.

@@ -834,7 +834,8 @@ static void report_damage(const char *path, const char *damage)
 static const struct sql_rows *find_rows(const char *table)
 {
     static const struct sql_rows *const all[] = {&sql_sites_rows, &sql_calls_rows,
-                                                 &sql_edges_rows};
+                                                 &sql_edges_rows, &sql_steps_rows,
+                                                 &sql_parameters_rows};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i]->table.name, table) == 0) {
@@ -928,7 +929,8 @@ static PyObject *make(struct request *request, bool is_schema)
 
 const char view_arrow_doc[] =
     "arrow(table, paths, columns, conditions, is_schema) -> capsule\n\n"
-    "The table `events`, `sites`, `calls` or `edges` of the traces at `paths`, a tuple "
+    "The table `events`, `sites`, `calls`, `edges`, `steps` or `parameters` of the "
+    "traces at `paths`, a tuple "
     "of\n"
     "bytes, as an Arrow stream, or its schema. `columns` and `conditions` are of "
     "events,\n"

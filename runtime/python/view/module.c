@@ -12,6 +12,7 @@
 #include "runtime/view/list/site_list.h"
 #include "runtime/view/page/trace.h"
 #include "runtime/view/picture/render.h"
+#include "runtime/view/sql/tables/row_tables.h"
 #include "runtime/view/sql/tables/traces.h"
 #include "runtime/view/walk/event_filter.h"
 #include "runtime/view/walk/event_rows.h"
@@ -400,6 +401,58 @@ static bool add_edges(const char *path, struct buffer *text, struct error *error
     return is_done && !text->has_failed;
 }
 
+static void add_column(struct buffer *text, const struct column_value *value)
+{
+    if (value->is_empty) {
+        buffer_add(text, SLICE("null"));
+        return;
+    }
+    switch (value->type) {
+    case COLUMN_INTEGER:
+        buffer_add_format(text, "%lld", (long long)value->integer);
+        break;
+    case COLUMN_REAL:
+        real_add_exact(text, value->real);
+        break;
+    case COLUMN_TEXT:
+        buffer_add_byte(text, '"');
+        buffer_add_json(text, value->text);
+        buffer_add_byte(text, '"');
+        break;
+    }
+}
+
+/* The rows of a table of SQL, without the trace's name. */
+static bool add_rows(const char *path,
+                     const struct sql_rows *rows,
+                     struct buffer *text,
+                     struct error *error)
+{
+    struct sql_traces traces;
+    struct buffer scratch = BUFFER_INIT;
+    bool is_done;
+
+    if (!sql_traces_init(&traces, &path, 1, strip_source, error)) {
+        return false;
+    }
+    is_done = rows->prepare(&traces, traces.traces);
+    *error = traces.error;
+    for (size_t i = 0; is_done && i < rows->count(traces.traces); i++) {
+        buffer_add_format(text, "{\"record\":\"%s\"", rows->table.name);
+        for (int k = 1; k < rows->table.column_count; k++) {
+            struct column_value value = {.is_empty = true};
+
+            rows->get(traces.traces, i, k, &scratch, &value);
+            buffer_add_format(text, ",\"%s\":", rows->table.columns[k].name);
+            add_column(text, &value);
+        }
+        buffer_add(text, SLICE("}\n"));
+    }
+    buffer_release(&scratch);
+    sql_traces_release(&traces);
+    return is_done && !text->has_failed;
+}
+
 static bool
 add_records(const char *path, bool has_sites, struct buffer *text, struct error *error)
 {
@@ -417,7 +470,8 @@ add_records(const char *path, bool has_sites, struct buffer *text, struct error 
 
 const char view_records_doc[] =
     "records(path, table) -> bytes\n\n"
-    "The `sites`, `calls` or `edges` of the trace at `path` as lines of JSON: sites "
+    "The `sites`, `calls`, `edges`, `steps` or `parameters` of the trace at `path` as "
+    "lines of JSON: sites "
     "and\n"
     "calls, with their ends, as `monitorch show --json` prints them.";
 
@@ -435,8 +489,10 @@ static PyObject *view_records(PyObject *module, PyObject *args)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS is_done =
-        strcmp(table, "edges") == 0
-            ? add_edges(path, &text, &error)
+        strcmp(table, "edges") == 0   ? add_edges(path, &text, &error)
+        : strcmp(table, "steps") == 0 ? add_rows(path, &sql_steps_rows, &text, &error)
+        : strcmp(table, "parameters") == 0
+            ? add_rows(path, &sql_parameters_rows, &text, &error)
             : add_records(path, strcmp(table, "sites") == 0, &text, &error);
     Py_END_ALLOW_THREADS if (is_done)
     {

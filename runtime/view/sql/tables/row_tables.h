@@ -1,4 +1,4 @@
-/* Tables whose rows can be counted and are found by a key: sites, calls, edges. For SQL and for Arrow:
+/* Tables whose rows can be counted and are found by a key: sites, calls, edges, steps, parameters. For SQL and for Arrow:
  * nothing here knows SQLite. */
 #ifndef MONITORCH_VIEW_SQL_TABLES_ROW_TABLES_H
 #define MONITORCH_VIEW_SQL_TABLES_ROW_TABLES_H
@@ -54,6 +54,8 @@ struct sql_rows {
 extern const struct sql_rows sql_sites_rows;
 extern const struct sql_rows sql_calls_rows;
 extern const struct sql_rows sql_edges_rows;
+extern const struct sql_rows sql_steps_rows;
+extern const struct sql_rows sql_parameters_rows;
 
 /* For `get`. A number beyond 2^63 - 1 is the nearest real one. */
 static inline void sql_value_set_number(struct column_value *value, uint64_t number)

@@ -300,10 +300,8 @@ static int sql_rows_register(sqlite3 *database,
 }
 
 const struct sql_table *const sql_tables[SQL_TABLE_COUNT] = {
-    &sql_events_table,
-    &sql_sites_rows.table,
-    &sql_calls_rows.table,
-    &sql_edges_rows.table,
+    &sql_events_table,     &sql_sites_rows.table, &sql_calls_rows.table,
+    &sql_edges_rows.table, &sql_steps_rows.table, &sql_parameters_rows.table,
 };
 
 #define NAME_SIZE 40
@@ -327,7 +325,8 @@ int sql_tables_register(sqlite3 *database,
                         const char *prefix)
 {
     const struct sql_rows *const rows[] = {&sql_sites_rows, &sql_calls_rows,
-                                           &sql_edges_rows};
+                                           &sql_edges_rows, &sql_steps_rows,
+                                           &sql_parameters_rows};
     char name[NAME_SIZE];
     int code;
 

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SQL_TABLE_COUNT 4
-/* events, sites, calls, edges. */
+#define SQL_TABLE_COUNT 6
+/* events, sites, calls, edges, steps, parameters. */
 extern const struct sql_table *const sql_tables[SQL_TABLE_COUNT];
 
 extern const struct sql_table sql_events_table;

@@ -636,6 +636,7 @@ static void trace_release(struct sql_trace *trace)
     struct sql_reader *next;
 
     sql_calls_release(&trace->calls);
+    sql_training_release(&trace->training);
     sql_edges_release(&trace->edges);
     source_lines_release(&trace->sources);
     buffer_release(&trace->reported);

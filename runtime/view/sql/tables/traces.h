@@ -81,6 +81,46 @@ void sql_calls_find_children(const struct sql_calls *calls,
                              size_t *first,
                              size_t *end);
 
+/* A backward, or another call that writes to gradients or parameters, or sets what steps use. */
+struct sql_step {
+    uint32_t step;
+    enum log_step_tag tag;
+    struct slice name; /* borrowed from the arena, as file */
+    struct slice file;
+    uint32_t line;
+    uint16_t thread;
+    uint64_t time;
+    uint64_t training_step;
+    uint64_t next_event;
+};
+
+/* A parameter, its gradient, a tensor of an optimizer or a setting, as it was recorded. */
+struct sql_parameter {
+    struct slice name; /* borrowed from the arena */
+    const char *what;
+    uint32_t step; /* 0: none */
+    uint64_t training_step;
+    uint64_t event;
+    uint32_t module;
+    uint32_t line;
+    enum value_kind kind;
+    int64_t integer;
+    double real;
+    enum dtype dtype;
+    bool has_statistics;
+    struct statistics statistics;
+};
+
+struct sql_training {
+    bool is_known;
+    struct arena arena;     /* owned */
+    struct sql_step *steps; /* owned; in the order of the trace */
+    size_t step_count, step_capacity;
+    struct sql_parameter *values; /* owned; the same */
+    size_t value_count, value_capacity;
+};
+void sql_training_release(struct sql_training *training);
+
 /* A reader, and the places in one chunk of it that were met: what is looked up goes on from the
  * nearest one. */
 struct sql_reader {
@@ -97,11 +137,12 @@ struct sql_reader {
 struct sql_trace {
     const char *path; /* borrowed */
     struct slice name;
-    struct sql_reader *readers;  /* owned; the first one is there from the beginning */
-    struct sql_calls calls;      /* owned */
-    struct sql_edges edges;      /* owned */
-    struct source_lines sources; /* owned; on the first reader */
-    struct buffer reported;      /* owned; the damage that was told, a line each */
+    struct sql_reader *readers;   /* owned; the first one is there from the beginning */
+    struct sql_calls calls;       /* owned */
+    struct sql_edges edges;       /* owned */
+    struct sql_training training; /* owned */
+    struct source_lines sources;  /* owned; on the first reader */
+    struct buffer reported;       /* owned; the damage that was told, a line each */
     /* The module whose site was asked for last, and how many sites the ones before it have. */
     uint32_t site_module;
     size_t sites_before;
