@@ -475,7 +475,7 @@ static void print_tables(const struct prompt *prompt, const char *name)
     if (sql_schema_add(&text, name, prompt->run->print.has_color)) {
         output_print(buffer_slice(&text));
     } else {
-        print_message("", "no such table; there are events, sites, calls and edges");
+        print_message("", "no such table; .schema prints them all");
     }
     buffer_release(&text);
 }
@@ -502,7 +502,7 @@ static bool run_command(const struct prompt *prompt, char *line)
     if (strcmp(word, ".help") == 0) {
         print_text(help_text);
     } else if (strcmp(word, ".tables") == 0) {
-        print_text("events  sites  calls  edges\n");
+        print_text("events  sites  calls  edges  steps  parameters\n");
     } else if (strcmp(word, ".schema") == 0) {
         print_tables(prompt, argument);
     } else {
@@ -558,7 +558,7 @@ static enum exit_code sql_prompt(struct sql_run *run)
 
     run->is_prompt = true;
     interrupt_ask(handle_signal, &prompt);
-    print_text("Tables: events, sites, calls, edges. A query ends with `;`. "
+    print_text("Tables: events, sites, calls, edges, steps, parameters. A query ends with `;`. "
                ".schema lists the columns, .help the commands.\n");
     do {
         output_print(slice_of(prompt.query.size == 0 ? prompt_first : prompt_more));

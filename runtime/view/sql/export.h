@@ -1,4 +1,4 @@
-/* Traces as a file of SQLite, for what asks such files: tables events, sites, calls and edges, as
+/* Traces as a file of SQLite, for what asks such files: tables events, sites, calls, edges, steps and parameters, as
  * `monitorch sql` has them, with indices. */
 #ifndef MONITORCH_VIEW_SQL_EXPORT_H
 #define MONITORCH_VIEW_SQL_EXPORT_H
