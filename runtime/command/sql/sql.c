@@ -558,7 +558,8 @@ static enum exit_code sql_prompt(struct sql_run *run)
 
     run->is_prompt = true;
     interrupt_ask(handle_signal, &prompt);
-    print_text("Tables: events, sites, calls, edges, steps, parameters. A query ends with `;`. "
+    print_text("Tables: events, sites, calls, edges, steps, parameters. "
+               "A query ends with `;`. "
                ".schema lists the columns, .help the commands.\n");
     do {
         output_print(slice_of(prompt.query.size == 0 ? prompt_first : prompt_more));
