@@ -69,7 +69,8 @@ struct diff_fact {
     bool is_lost : 1;     /* odd, and does not come back */
     bool is_absorbed : 1; /* OWN: all that was made from it is equal */
     bool is_unsure : 1;   /* an odd input may be one, by an edge that is not certain */
-    bool is_grafted : 1;  /* B's got A's value once it was recorded; or A's is that value */
+    bool
+        is_grafted : 1; /* B's got A's value once it was recorded; or A's is that value */
 };
 
 static_assert(sizeof(struct diff_fact) == 48, "a fact costs what diff.md says");
