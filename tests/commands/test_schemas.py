@@ -117,8 +117,11 @@ def test_lists_of_words_are_those_of_the_sources():
         assert listed(name, record, "kind") == kinds
     checks = of_source("view/check/kinds.def", r'^CHECK\(\w+, "([\w-]+)"')
     assert listed("check", "finding", "check") == checks
-    causes = of_source("view/diff/report/words.c", r'^ +\[DIFF_CAUSE_\w+\] = "(.+)"')
-    assert listed("diff", "difference", "cause") == causes
+    differences = dict(of_source("view/words/change_text.c", r'\{(LOG_DIFFERS_\w+), "(\w+)"\}'))
+    words = "view/diff/report/words.c"
+    causes = [differences[key] for key in of_source(words, r"return difference_text\((\w+)\)")]
+    causes += of_source(words, r'^    case DIFF_CAUSE_\w+:\n +return "(.+)"')
+    assert listed("diff", "difference", "cause") == sorted(causes)
     values = of_source("trace/value_kinds.def", r'^VALUE_KIND\(\w+, "([\w ]+)"')
     assert listed("show", "event", "value_kind") == values
     changes = of_source("trace/changes.def", r'^CHANGE\(\w+, "(\w*)"')
