@@ -2,8 +2,8 @@
 
 Claims, in one thread: an event of a tensor of at most 1,024 floats costs at most 0.5 of x.mean() on
 it with all statistics and the hash, 0.15 with shapes alone; every line of every forward of a small
-GPT recorded costs at most 1.3 times the plain run, a training step with the gradient of each value
-at most 1.35 times, and greedy generation of a small Llama (llama.py: some 430 events a token, which
+GPT recorded costs at most 1.3 times the plain run, a training step with the gradient of each value and
+the parameters at most 1.35 times and 2% of memory, and greedy generation of a small Llama (llama.py: some 430 events a token, which
 takes about 2 ms) at most 1.2 times; with a sample of 8 values an event has at most 200 bytes on disk. TorchLens
 and PySnooper, where they are installed (pip install torchlens pysnooper), need at least 10 times as
 long; torch's DebugMode is in the same table. Exit code 1 where a claim does not hold.
@@ -40,6 +40,8 @@ FORWARD_CLAIM = 1.3
 STEP_CLAIM = 1.35
 STEP_ROUNDS = 15
 STEPS = 3  # in one measurement
+MEMORY_CLAIM = 1.02
+MEMORY_STEPS = 30
 GENERATION_CLAIM = 1.2
 GENERATION_ROUNDS = 15
 TOKENS = 24
@@ -274,17 +276,43 @@ def training_step(model, tokens):
 
 
 def hooked_step(model, tokens):
-    """The same with four statistics of each module's gradient, by hooks in Python."""
+    """The same with four statistics of the gradient of each module's output and of each parameter, by plain
+    hooks of tensors."""
     found = []
 
-    def hook(module, inputs, outputs):
-        for gradient in outputs:
-            if gradient is not None:
-                found.append((gradient.min(), gradient.max(), gradient.mean(), gradient.std()))
+    def keep(gradient):
+        found.append((gradient.min(), gradient.max(), gradient.mean(), gradient.std()))
+
+    def hook(module, inputs, output):
+        if isinstance(output, torch.Tensor) and output.requires_grad:
+            output.register_hook(keep)
 
     for module in model.modules():
-        module.register_full_backward_hook(hook)
+        module.register_forward_hook(hook)
+    for parameter in model.parameters():
+        parameter.register_hook(keep)
     return training_step(model, tokens)
+
+
+def anonymous_memory():
+    """Of this process, in bytes: without the pages of files, such as a trace."""
+    with open("/proc/self/status") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith("RssAnon"))
+
+
+def measure_memory(trace, plain, traced, claims):
+    """Of training steps, beside the same without recording, in this process."""
+    for _ in range(MEMORY_STEPS):
+        plain()
+        traced()
+    before = anonymous_memory()
+    with trace.record(backward=True):
+        for _ in range(MEMORY_STEPS):
+            traced()
+        grown = anonymous_memory() - before
+    print(f"memory of {MEMORY_STEPS} recorded steps: {grown / 1e6:.1f} MB above {before / 1e6:.1f} MB")
+    what = "memory of training steps of a small GPT, recorded with gradients and parameters"
+    claims.at_most(MEMORY_CLAIM, what, 1 + grown / before, peer="the plain steps")
 
 
 def measure_training(trace, claims):
@@ -300,10 +328,17 @@ def measure_training(trace, claims):
         with torch.autograd.set_detect_anomaly(True, check_nan=True):
             return seconds(plain, count=STEPS)
 
+    def debugged():
+        from torch.utils._debug_mode import DebugMode
+
+        with DebugMode():
+            return seconds(plain, count=STEPS)
+
     runs = {
-        "monitorch, every value and its gradient": recorded,
+        "monitorch, values, gradients, parameters, steps": recorded,
         "detect_anomaly": watched,
-        "module hooks in Python, four statistics": lambda: seconds(hooked, count=STEPS),
+        "tensor hooks in Python, four statistics": lambda: seconds(hooked, count=STEPS),
+        "torch's DebugMode": debugged,
     }
     pairs = {name: [] for name in runs}
     for turn in range(STEP_ROUNDS + 1):
@@ -315,8 +350,9 @@ def measure_training(trace, claims):
         each = statistics.median(with_it for _, with_it in taken[1:])
         print(f"{name:<50} {each * 1e3:>8.2f} {ratio.value:>12.2f}")
         if name.startswith("monitorch"):
-            what = "a training step of a small GPT, every line and its gradient recorded"
+            what = "a training step of a small GPT, every line, its gradient and the parameters recorded"
             claims.at_most(STEP_CLAIM, what, ratio, peer="the plain step")
+    measure_memory(trace, plain, traced, claims)
 
 
 # Generation
