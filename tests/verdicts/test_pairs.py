@@ -47,3 +47,18 @@ def test_pair(pair, tmp_path):
         assert has.get("IS_FLOW") or "control flow" not in first
     else:
         assert first.startswith("equal: "), done.stdout
+
+
+@pytest.mark.parametrize("option", ["--backward", "--parameters"])
+@pytest.mark.parametrize(
+    "name", ["gradient_detach_missing", "no_grad_around", "optimizer_order", "optimizer_setting"]
+)
+def test_gradients_and_parameters_change_no_verdict(name, option, tmp_path):
+    pair = pathlib.Path(__file__).parent / "pairs" / f"{name}.py"
+    has = runpy.run_path(str(pair))
+    lines = has["BAD"].lstrip("\n").splitlines()
+    options = [*has.get("OPTIONS", []), option]
+    good, bad = (record(tmp_path / side, has[side.upper()], options) for side in ("good", "bad"))
+    first = viewer.run("diff", good, bad).stdout.splitlines()[0]
+    wanted = [n for n, line in enumerate(lines, 1) if line.endswith("# HERE")]
+    assert any(f"bad/prog.py:{line}: " in first for line in wanted), first
