@@ -86,13 +86,25 @@ def main():
     shown = times.pop("show")
     for peer, seconds in times.items():
         limit = LIMITS.get(peer, LIMIT)
-        claims.at_most(limit, f"monitorch {peer}", best(seconds, shown), peer="monitorch show of one")
-    claims.at_most(16, "memory of monitorch diff", more, peer="that for small traces", unit="MB more")
+        claims.at_most(
+            limit, f"monitorch {peer}", best(seconds, shown), peer="monitorch show of one"
+        )
     claims.at_most(
-        BYTES_AN_EVENT, "memory, values differ", judged * 2**20 / (2 * count), peer="that for small traces", unit="bytes an event"
+        16, "memory of monitorch diff", more, peer="that for small traces", unit="MB more"
     )
     claims.at_most(
-        VALUES_BYTES_AN_EVENT, "memory, no shared name", matched * 2**20 / (2 * count), peer="that for small traces", unit="bytes an event"
+        BYTES_AN_EVENT,
+        "memory, values differ",
+        judged * 2**20 / (2 * count),
+        peer="that for small traces",
+        unit="bytes an event",
+    )
+    claims.at_most(
+        VALUES_BYTES_AN_EVENT,
+        "memory, no shared name",
+        matched * 2**20 / (2 * count),
+        peer="that for small traces",
+        unit="bytes an event",
     )
     return claims.finish()
 

@@ -8,7 +8,18 @@ import re
 from tests.support import viewer
 from tests.verdicts import forked_runs
 
-PAIRS = ("convnet", "decoder", "encoder", "experts", "lstm", "statespace", "unet", "vision")
+PAIRS = (
+    "convnet",
+    "crossing",
+    "decoder",
+    "encoder",
+    "experts",
+    "lstm",
+    "squeeze",
+    "statespace",
+    "unet",
+    "vision",
+)
 
 SAVE = """
 import torch

@@ -258,17 +258,20 @@ static bool boost_weights(struct match_leave *leave)
     return is_found;
 }
 
-/* Whether a value that the content was made from lies otherwise than A's: then an earlier line, which is not
- * recorded, may have laid it so. */
+/* Whether a value or a weight that the content was made from lies otherwise than A's: then an earlier line may
+ * have laid it so. */
 static bool reads_otherwise(const struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         const struct match_content *input = &b->items[b->in.items[k]];
+        uint32_t value = input->is_weight
+                             ? match_find_weight(proof->ranking->match, b->in.items[k])
+                             : input->last;
 
-        if (input->partner != MATCH_NONE && !input->is_weight && !input->is_weak &&
-            match_order_of_value(proof->ranking, input->last) != MATCH_ORDER_SAME) {
+        if (input->partner != MATCH_NONE && value != MATCH_NONE && !input->is_weak &&
+            match_order_of_value(proof->ranking, value) != MATCH_ORDER_SAME) {
             return true;
         }
     }

@@ -860,12 +860,34 @@ static bool is_same_statement(const struct ranking *ranking)
            match_words_count_foreign(&words[1], &words[0]) == 0;
 }
 
+/* Whether the line is blamed for a value that its call was given: the caller's line may be it as well. */
+static bool is_of_argument(const struct ranking *ranking,
+                           const struct match_suspect *suspect)
+{
+    const struct match_run *run = &ranking->match->runs[1];
+
+    if (suspect->is_weight || (suspect->reasons & MATCH_REASON_INPUT) == 0) {
+        return false;
+    }
+    for (uint32_t k = run->in.first[suspect->value];
+         k < run->in.first[suspect->value + 1]; k++) {
+        const struct match_value *source = &run->values[run->in.items[k]];
+
+        if (source->is_argument && source->shape != NULL &&
+            run->calls[source->call].line != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_certain(const struct ranking *ranking)
 {
     const struct match_leave *leave = ranking->leave;
     const struct match_suspect *first = &leave->suspects[0];
 
     if (leave->suspect_count == 0 || ranking->has_doubt ||
+        is_of_argument(ranking, first) ||
         !(is_strong(first) ||
           ((first->reasons & MATCH_REASON_STEP) != 0 && is_same_statement(ranking)))) {
         return false;
