@@ -821,6 +821,38 @@ static int edge_compare(const void *a, const void *b)
     return (int)left->is_carried - (int)right->is_carried;
 }
 
+static uint64_t edge_key(const struct flow_edge *edge)
+{
+    return ((uint64_t)edge->source << 32 | edge->target) * 0x9e3779b97f4a7c15u ^
+           ((uint64_t)edge->kind << 1 | edge->is_carried);
+}
+
+/* Equal ones become one, where that is found without sorting them: of a folded graph nearly all are.
+ * Others stay for merge_edges. false: out of memory. */
+static bool gather_edges(struct flow_edge *edges, uint32_t *count)
+{
+    struct number_map known;
+    uint32_t kept = 0;
+    bool is_done = true;
+
+    number_map_init(&known);
+    for (uint32_t i = 0; i < *count && is_done; i++) {
+        uint64_t key = edge_key(&edges[i]);
+        uint32_t at = number_map_get(&known, key);
+
+        if (at != NUMBER_MAP_NONE && edge_compare(&edges[at], &edges[i]) == 0) {
+            edges[at].count += edges[i].count;
+            edges[at].is_unsure = edges[at].is_unsure && edges[i].is_unsure;
+            continue;
+        }
+        is_done = at != NUMBER_MAP_NONE || number_map_put(&known, key, kept);
+        edges[kept++] = edges[i];
+    }
+    number_map_release(&known);
+    *count = kept;
+    return is_done;
+}
+
 /* Equal ones become one. */
 static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
 {
@@ -911,10 +943,14 @@ static bool add_edges(struct flow_builder *builder)
 
     if (edges != NULL && around.units != NULL && around.clusters != NULL) {
         uint32_t count = collect_edges(builder, &around, edges);
+        bool is_done =
+            builder->cluster_count == builder->raw_count || gather_edges(edges, &count);
 
         qsort(edges, count, sizeof *edges, edge_compare);
         graph->edge_count = merge_edges(edges, count);
-        graph->edges = arena_allocate(&graph->arena, graph->edge_count, sizeof *edges);
+        graph->edges =
+            !is_done ? NULL
+                     : arena_allocate(&graph->arena, graph->edge_count, sizeof *edges);
         if (graph->edges != NULL && graph->edge_count > 0) {
             memcpy(graph->edges, edges, graph->edge_count * sizeof *edges);
         }

@@ -190,6 +190,15 @@ static size_t find_unseen(struct slice json, size_t at, unsigned *code)
     return 0;
 }
 
+/* Whether a character that begins with that byte may be one of these: nearly none is. */
+static bool is_suspect(unsigned char byte)
+{
+    static const bool suspects[256] = {
+        ['<'] = true, [0x7F] = true, [0xC2] = true, [0xD8] = true, [0xE2] = true};
+
+    return suspects[byte];
+}
+
 /* In JSON these characters occur in strings alone, so an escape means the same. */
 static void data_add(struct buffer *bytes, struct slice json)
 {
@@ -198,7 +207,8 @@ static void data_add(struct buffer *bytes, struct slice json)
     buffer_add(bytes, SLICE("<script type=\"application/json\" class=\"data\">"));
     for (size_t i = 0; i < json.size;) {
         unsigned code;
-        size_t size = find_unseen(json, i, &code);
+        size_t size =
+            is_suspect((unsigned char)json.bytes[i]) ? find_unseen(json, i, &code) : 0;
 
         if (size > 0) {
             buffer_add(bytes, slice_part(json, start, i));
