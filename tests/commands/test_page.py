@@ -413,6 +413,39 @@ def test_a_value_shows_its_elements(window, tmp_path):
     assert window.errors == []
 
 
+MANY = """
+import torch
+
+items = [torch.ones(2, requires_grad=True) * i for i in range(20)]
+net = torch.nn.Linear(2, 1)
+step = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(3):
+    net(torch.ones(2)).sum().backward()
+    step.step()
+"""
+
+
+@pytest.mark.torch
+def test_many_items_are_folded_and_parameters_have_strips(window, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "program.py").write_text(MANY)
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", "--backward", "-o", tmp_path / "run.mtrace", tmp_path / "program.py",
+        python=warm.python(), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    window.errors.clear()
+    window.open(write(tmp_path / "run.mtrace", tmp_path))
+    chips = "document.querySelectorAll('[data-line=\"4\"] .chip')"
+    assert window.do(f"{chips}.length") == 9
+    window.do(f"[...{chips}].pop().click()")
+    assert window.do(f"{chips}.length") >= 20
+    weight = "[...document.querySelectorAll('.chip')].find((chip) => chip.textContent.startsWith('weight'))"
+    window.do(f"{weight}.click()")
+    assert " gradients" in window.do("document.getElementById('details').textContent")
+    assert window.errors == []
+
+
 @pytest.mark.parametrize("width", [400, 1280, 2560])
 def test_nothing_is_wider_than_the_window(window, trace, tmp_path, width):
     window.open(write(trace, tmp_path), width=width, dark=width == 1280)

@@ -389,3 +389,26 @@ def test_a_filter_draws_what_it_chooses_alone(tmp_path):
     path = tmp_path / "a.svg"
     assert graph(trace, path, "-q", "--function", "Net.*").returncode == 0
     assert "SGD.step" not in texts(path)
+
+
+# ---- six models and a training ----
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["llama", "resnet", "unet", "lstm", "moe", "gan", "nanogpt"])
+def test_any_model_fits_on_a_screen_and_a_half(tmp_path, name):
+    pytest.importorskip("torch")
+    words = ["--backward"] if name in ("gan", "nanogpt") else []
+    program = [PROGRAM, 3] if name == "nanogpt" else [PROGRAM.with_name("models.py"), name]
+    done = recording.run_python(
+        "-m", "monitorch", "run", "-q", *words, "-o", tmp_path / "run.mtrace", *map(str, program),
+        python=warm.python(), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    path = tmp_path / "a.svg"
+    assert graph(tmp_path / "run.mtrace", path, "-q").returncode == 0
+    text = path.read_text()
+    width, height = (float(re.search(rf'{side}="([\d.]+)pt"', text)[1]) / 0.75 for side in ("width", "height"))
+    assert width <= WIDTH + 0.1 and height <= HEIGHT + 0.1
+    assert text.count('class="node"') >= 7
+    assert ("backward" in texts(path)) == bool(words)

@@ -296,7 +296,9 @@ function chip(series) {
   const site = sites[s.site];
   const button = make("button", { class: "chip" + (event < 0 ? " none" : ""), type: "button", "data-series": series },
     make("span", { class: "name" }, T[s.name]));
-  if (event < 0) {
+  if (!eventsOfSeries[series].length) {
+    button.append(make("span", { class: "faint" }, s.gradients ? count(s.gradients, "gradient") : "not kept"));
+  } else if (event < 0) {
     button.append(make("span", { class: "faint" }, "in other calls"));
   } else {
     button.append(make("span", {}, T[E.form[event]].replace(/ strides .*/, "")));
@@ -314,14 +316,31 @@ function chip(series) {
     button.append(make("span", { class: "mark bad" }, "NaN or Inf in " + s.nan + " of " + count(s.count, "visit")));
   }
   button.title = placeText(site) + "  " + count(s.count, "visit");
-  button.addEventListener("click", () => choose(event >= 0 ? event : eventsOfSeries[series][0], true));
+  button.addEventListener("click", () => {
+    if (eventsOfSeries[series].length) choose(event >= 0 ? event : eventsOfSeries[series][0], true); else drawSeries(series);
+  });
   return button;
+}
+
+/* Items of a container are many: beyond these a button shows the rest. */
+const CHIPS_MAX = 8;
+const openChips = new Set();
+function manyChips(key) {
+  const all = (seriesOfLine.get(key) || []);
+  const shown = openChips.has(key) || all.length <= CHIPS_MAX + 1 ? all : all.filter((series, i) => i < CHIPS_MAX || E.series[chosen] === series);
+  const chips = shown.map(chip);
+  if (shown.length < all.length) {
+    const more = make("button", { class: "chip", type: "button" }, (all.length - shown.length) + " more");
+    more.addEventListener("click", () => { openChips.add(key); drawChips(key); showChosen(); });
+    chips.push(more);
+  }
+  return chips;
 }
 
 function drawChips(key) {
   const box = chipsOf.get(key);
   if (!box) return;
-  box.replaceChildren(...(seriesOfLine.get(key) || []).map(chip), ...marksOfLine(key));
+  box.replaceChildren(...manyChips(key), ...marksOfLine(key));
 }
 
 function drawBar(key) {
@@ -600,7 +619,7 @@ function drawHistogram(own, other) {
     svg.append(path);
   });
   return make("figure", {}, make("figcaption", {}, label), svg,
-    whole ? null : make("figcaption", {}, "Of all elements: record with --record values=" + nameOf(chosen).replace(/\W.*/, "")));
+    whole ? null : make("figcaption", {}, "Of all elements: record with --record values=" + (nameOf(chosen).match(/^\w+/) || ["NAME"])[0]));
 }
 
 /* The element with the largest difference, and the first that is not finite. */
@@ -638,6 +657,7 @@ function drawElements(box, event, add) {
     box.push(make("p", { class: "faint" }, "Its elements were not recorded: record with --record sample=64."));
     return;
   }
+  if (table.values.length === 1 && !other) return;
   box.push(make("strong", {}, "Elements"), drawCells(table, other, other ? "B" : ""));
   if (other && other.values) box.push(drawCells(other, null, "A"));
 }
@@ -656,6 +676,14 @@ function callChain(call) {
   const chain = [];
   for (let at = call + 1; at > 0; at = C.parent[at - 1]) chain.push(at - 1);
   return chain.reverse();
+}
+
+/* A name without a value of its own in the page: a parameter, of which gradients arrived. */
+function drawSeries(series) {
+  const s = data.series[series], box = byId("details");
+  box.replaceChildren(make("h2", {}, "Value"), make("p", {}, make("span", { class: "name" }, T[s.name]), "  ", placeText(sites[s.site])),
+    make("p", {}, count(s.gradients || 0, "gradient") + (s.bad_gradients ? ", " + s.bad_gradients + " with NaN or Inf" : "")));
+  box.append(largeStrip("its gradient, over the backwards", s.gradient_strip, "gradient") || "");
 }
 
 function drawDetails() {

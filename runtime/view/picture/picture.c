@@ -42,7 +42,7 @@ struct drawing {
 
 void picture_init(struct picture *picture)
 {
-    *picture = (struct picture){.width = 0};
+    *picture = (struct picture){.scale = 1};
     arena_init(&picture->arena);
 }
 
@@ -414,6 +414,7 @@ bool picture_draw(struct picture *picture,
     arena_init(&drawing.arena);
     layout_init(&drawing.layout);
     picture->background = drawing.sheet.palette->background;
+    picture->scale = options->scale > 0 ? options->scale : 1;
     drawing.detail = graph->node_count > LONG_NODE_MAX        ? BOX_SHORT
                      : graph->node_count > TABLE_NODE_MAX     ? BOX_WITHOUT_TABLE
                      : options->tables == PICTURE_TABLES_NONE ? BOX_WITHOUT_TABLE

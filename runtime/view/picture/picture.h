@@ -89,6 +89,7 @@ struct picture_options {
     /* A box that holds the same value as another one, under another name, is one line. */
     bool has_chips;
     bool is_dense;    /* boxes without figures, and less room between them */
+    double scale;     /* of the file, which is drawn so much smaller; 0: 1 */
     struct slice how; /* "": how to see what was folded, printed in the head */
     uint32_t max_vector;
     uint32_t max_matrix;
@@ -106,6 +107,7 @@ struct picture_options {
 struct picture {
     double width;
     double height;
+    double scale; /* as in the options, never 0 */
     uint32_t background;
     struct slice title;
     struct picture_item *items; /* owned; drawn in this order */

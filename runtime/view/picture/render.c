@@ -87,7 +87,7 @@ static bool paint(const struct picture *picture,
 
     switch (options->format) {
     case RENDER_PNG:
-        return cairo_paint_png(picture, dpi, bytes, error);
+        return cairo_paint_png(picture, dpi * picture->scale, bytes, error);
     case RENDER_PDF:
         return cairo_paint_pdf(
             picture, options->picture.has_pages ? options->picture.page_width : 0,
@@ -215,6 +215,8 @@ static bool build_graph(struct render *render, struct error *error)
 #define FITTED_NODE_MAX 150
 /* The deepest calls that are tried, where the whole does not fit. */
 #define FITTED_DEPTH 3
+/* A picture that fits in no way and is no larger than that is drawn smaller. */
+#define FITTED_EXCESS 1.25
 
 /* Makes the graph anew of what was read. Of one that fits in no way no values are read. */
 static bool
@@ -413,6 +415,21 @@ add_values(struct render *render, const struct fitting *fitting, struct error *e
            flow_reading_graph(render->reading, &options, &render->graph, error);
 }
 
+/* Where the picture is a little too large, all of it is made smaller. */
+static bool
+scale_picture(struct render *render, struct fitting *fitting, struct error *error)
+{
+    double excess;
+
+    if (!measure(render, fitting, &excess, error)) {
+        return false;
+    }
+    if (excess > 1 && excess <= FITTED_EXCESS) {
+        fitting->picture.scale = 1 / excess;
+    }
+    return true;
+}
+
 static bool
 draw_fitted(struct render *render, struct buffer *bytes, struct error *error)
 {
@@ -422,7 +439,8 @@ draw_fitted(struct render *render, struct buffer *bytes, struct error *error)
 
     render->reading = flow_reading_new(render->reader, &render->sources, &flow, error);
     if (render->reading == NULL || !fit_graph(render, &fitting, error) ||
-        !add_values(render, &fitting, error) || !check_node_count(render, error) ||
+        !add_values(render, &fitting, error) ||
+        !scale_picture(render, &fitting, error) || !check_node_count(render, error) ||
         (render->sources.has_failed && !error_set_memory(error))) {
         return false;
     }

@@ -506,6 +506,18 @@ static void add_count(struct buffer *text, uint64_t count, struct slice noun)
     buffer_add(text, noun);
 }
 
+/* Whether -Inf is all that is not finite in it, as in a mask; or the infinities are meant. */
+static bool is_masked(const struct flow_node *node)
+{
+    bool has_all = node->count > 1;
+    uint64_t odd = has_all ? node->nan_count + node->posinf_count
+                           : node->statistics.nan_count + node->statistics.posinf_count;
+
+    return node->mark == FLOW_MARK_MEANT ||
+           (node->mark == FLOW_MARK_NONE && node->has_statistics && odd == 0 &&
+            (node->flags & FLOW_NODE_CALL) == 0);
+}
+
 /* `3 NaN, 1 +Inf` */
 static struct pill box_alarm(struct sheet *sheet, const struct flow_node *node)
 {
@@ -530,7 +542,7 @@ static struct pill box_alarm(struct sheet *sheet, const struct flow_node *node)
         buffer_add(text, (node->flags & FLOW_NODE_CALL) != 0 ? SLICE("NaN inside")
                                                              : SLICE("not finite"));
     }
-    if (node->mark == FLOW_MARK_MEANT) {
+    if (is_masked(node)) {
         pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->faint, 0);
     } else {
         pill_add(&pills, sheet, sheet_keep(sheet), sheet->palette->alarm,
@@ -863,7 +875,7 @@ void box_draw(struct box *box,
     content_width(&content, sheet);
     box->width = content.width + PADDING_LEFT + PADDING_RIGHT;
     box->height = content_height(&content);
-    card.is_alarming = content.alarm.width > 0;
+    card.is_alarming = content.alarm.width > 0 && !is_masked(node);
     box->first_item = sheet->picture->item_count;
     sheet_begin(sheet, "node", title_of(&content, sheet, node));
     card_draw(sheet, &card, 0, 0, box->width, box->height);

@@ -234,9 +234,9 @@ static void root_add(struct buffer *text, const struct picture *picture)
 {
     buffer_add(text, SLICE("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\""));
-    number_add(text, picture->width);
+    number_add(text, picture->width * picture->scale);
     buffer_add(text, SLICE("pt\" height=\""));
-    number_add(text, picture->height);
+    number_add(text, picture->height * picture->scale);
     buffer_add(text, SLICE("pt\" viewBox=\"0 0 "));
     number_add(text, picture->width);
     buffer_add_byte(text, ' ');
