@@ -132,7 +132,9 @@ def main():
     try:
         for name in sys.argv[2:] or SHOTS:
             make, shots = SHOTS[name]
-            with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(tempfile.gettempdir(), "work")  # is in the pictures
+            folder.mkdir()
+            try:
                 words = make(pathlib.Path(folder))
                 run(folder, "monitorch", *words, "-o", "page.html", exit_codes=(0, 1))
                 for width, height, dark, link, keys in shots:
@@ -143,6 +145,8 @@ def main():
                     path = output / f"page_{name}_{width}.png"
                     window.picture(path)
                     print(path, window.errors, flush=True)
+            finally:
+                shutil.rmtree(folder)
     finally:
         window.close()
 

@@ -295,9 +295,17 @@ struct flow_update {
     uint64_t bad_count;       /* of the values: hold NaN or an infinity */
     double largest;           /* magnitude of a finite element in them */
     uint32_t largest_name;    /* text: of the value that has it */
+    uint32_t optimizer;       /* text: `AdamW`; 0: none */
     double rate;              /* the optimizer's learning rate; NaN: not known */
     bool has_start;           /* of a backward: its first gradient was seen */
 };
+
+/* The newest learning rate of an optimizer. */
+struct flow_rate {
+    uint32_t optimizer; /* text */
+    double rate;
+};
+#define FLOW_RATES_MAX 64
 
 struct flow_parameter {
     uint32_t written_by; /* the update that wrote its gradient last; FLOW_NONE */
@@ -313,6 +321,8 @@ struct flow_updates {
     struct flow_parameter *parameters; /* owned */
     size_t parameter_capacity;
     uint32_t parameter_count;
+    struct flow_rate rates[FLOW_RATES_MAX];
+    uint32_t rate_count;
     struct number_map of_event; /* event -> parameter */
     struct number_map
         of_object;    /* address, of a parameter or of its gradient -> parameter */

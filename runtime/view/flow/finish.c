@@ -637,7 +637,7 @@ static void add_written_count(const struct flow_update *update, struct buffer *t
         buffer_add_format(text, ", %llu of parameters",
                           (unsigned long long)update->parameter_count);
     }
-    if (!isnan(update->rate)) {
+    if (update->tag == LOG_STEP_OPTIMIZER && !isnan(update->rate)) {
         buffer_add(text, SLICE(", learning rate "));
         real_add_short(text, update->rate, 4);
     }

@@ -121,24 +121,48 @@ static bool add_node(struct flow_builder *builder,
     return true;
 }
 
-/* So far back is the optimizer's last step searched: between two are backwards and other optimizers. */
-#define STEPS_BACK 64
-
-/* Settings are recorded when they change: the rate of that optimizer's step before. */
-static double find_rate(const struct flow_updates *updates,
-                        const struct flow_update *update)
+/* What is before the last dot: `SGD` of `SGD.step` and `SGD.lr`. FLOW_NONE: out of memory. */
+static uint32_t optimizer_of(struct flow_builder *builder, struct slice name)
 {
-    uint32_t end = updates->count;
+    struct slice last = slice_last_part(name, '.');
+    uint32_t text;
 
-    for (uint32_t i = end; i > 0 && end - i < STEPS_BACK; i--) {
-        const struct flow_update *before = &updates->items[i - 1];
+    if (last.size == name.size) {
+        return 0;
+    }
+    return flow_text(builder, slice_part(name, 0, name.size - last.size - 1), &text)
+               ? text
+               : FLOW_NONE;
+}
 
-        if (before->tag == LOG_STEP_OPTIMIZER && before->name == update->name &&
-            before->line == update->line) {
-            return before->rate;
+static struct flow_rate *find_rate(struct flow_updates *updates, uint32_t optimizer)
+{
+    for (uint32_t i = updates->rate_count; i > 0; i--) {
+        if (updates->rates[i - 1].optimizer == optimizer) {
+            return &updates->rates[i - 1];
         }
     }
-    return NAN;
+    return NULL;
+}
+
+/* Settings are recorded when they change, at any line. Of more optimizers nothing is known. */
+static bool note_rate(struct flow_builder *builder, const struct log_event_view *event)
+{
+    struct flow_updates *updates = &builder->updates;
+    uint32_t optimizer = optimizer_of(builder, event->name);
+    struct flow_rate *rate;
+
+    if (optimizer == FLOW_NONE) {
+        return false;
+    }
+    rate = find_rate(updates, optimizer);
+    if (rate == NULL && updates->rate_count < FLOW_RATES_MAX) {
+        rate = &updates->rates[updates->rate_count++];
+    }
+    if (rate != NULL) {
+        *rate = (struct flow_rate){optimizer, event->real};
+    }
+    return true;
 }
 
 static bool is_drawn(enum log_step_tag tag)
@@ -169,14 +193,15 @@ bool flow_update_begin(struct flow_builder *builder,
     }
     updates->items = items;
     update = &updates->items[updates->count];
-    *update = (struct flow_update){
-        .raw = FLOW_NONE, .tag = step->tag, .line = step->line, .rate = NAN};
+    *update =
+        (struct flow_update){.raw = FLOW_NONE, .tag = step->tag, .line = step->line};
     if (!flow_text(builder, step->name.size > 0 ? step->name : log_step_text(step->tag),
                    &update->name)) {
         return false;
     }
-    if (step->tag == LOG_STEP_OPTIMIZER) {
-        update->rate = find_rate(updates, update);
+    update->optimizer = optimizer_of(builder, step->name);
+    if (update->optimizer == FLOW_NONE) {
+        return false;
     }
     if (step->tag == LOG_STEP_BACKWARD) {
         call = call_on_line(builder, step, &site);
@@ -282,6 +307,11 @@ static bool add_written(struct flow_builder *builder,
             one->version = event->tensor.version;
         }
     }
+    if (update->tag == LOG_STEP_OPTIMIZER && update->value_count == 0) {
+        const struct flow_rate *rate = find_rate(&builder->updates, update->optimizer);
+
+        update->rate = rate == NULL ? NAN : rate->rate;
+    }
     return (event->flags & LOG_EVENT_READ) != 0 ||
            is_gradient != (update->tag == LOG_STEP_GRADIENTS) ||
            add_figures(builder, update, event);
@@ -295,6 +325,10 @@ bool flow_update_parameter(struct flow_builder *builder,
     struct open_call *open;
     uint32_t parameter, call;
 
+    if (event->kind == VALUE_FLOAT && slice_ends(event->name, SLICE(".lr")) &&
+        !note_rate(builder, event)) {
+        return false;
+    }
     if (event->kind == VALUE_TENSOR && !slice_ends(event->name, gradient_suffix)) {
         parameter = parameter_of(builder, event->tensor.object);
         if (parameter == FLOW_NONE ||
@@ -309,9 +343,6 @@ bool flow_update_parameter(struct flow_builder *builder,
         (!flow_call_of_event(builder, event, &open, &call) ||
          !add_node(builder, update, call, event->site_number, event->number))) {
         return false;
-    }
-    if (event->kind == VALUE_FLOAT && slice_ends(event->name, SLICE(".lr"))) {
-        update->rate = event->real;
     }
     return event->kind != VALUE_TENSOR || add_written(builder, update, event);
 }
