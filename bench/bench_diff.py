@@ -54,34 +54,45 @@ run = main
 LONGER = SOURCE.replace("    scores = q\n", "    scores = q\n    extra = q\n")
 
 
+def record_all(folder):
+    """The traces by their names; as many events in each but the small one, and how many."""
+    programs = {"a": SOURCE, "b": SOURCE, "longer": LONGER, "edited": EDITED}
+    traces = {name: folder / f"{name}.mtrace" for name in (*programs, "small", "first", "second")}
+    counts = [record(traces[name], TURNS, source) for name, source in programs.items()]
+    record(traces["small"], SMALL)
+    record(traces["first"], TURNS * 11 // 9, FIRST)
+    record(traces["second"], TURNS * 11 // 9, SECOND)
+    return traces, counts[0]
+
+
+def measure(traces):
+    """The seconds of each peer, and the growth of the memory: of equal runs, judged and matched ones."""
+    compare = [COMMAND, "diff", "-q"]
+    a, first, small = traces["a"], traces["first"], [traces["small"]] * 2
+    peers = {
+        "show": [COMMAND, "show", a],
+        "diff, equal": [*compare, a, traces["b"]],
+        "diff --exact, equal": [*compare, "--exact", a, traces["b"]],
+        "diff, a line more": [*compare, a, traces["longer"]],
+        "diff, values differ": [*compare, a, traces["edited"]],
+        "diff, no shared name": [*compare, first, traces["second"]],
+    }
+    times = in_turns(peers, ROUNDS, codes=(0, 1))
+    names = ("b", "longer", "edited")
+    grown = [
+        memory_growth([*compare, a, traces[x]], [*compare, *small], codes=(0, 1)) for x in names
+    ]
+    grown.append(memory_growth([*compare, first, traces["second"]], [*compare, *small]))
+    return times, grown
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        words = ("a", "b", "longer", "edited", "small", "first", "second")
-        a, b, longer, edited, small, first, second = (folder / f"{word}.mtrace" for word in words)
-        count = record(a, TURNS)
-        record(b, TURNS)
-        record(longer, TURNS, LONGER)
-        record(edited, TURNS, EDITED)
-        record(small, SMALL)
-        record(first, TURNS * 11 // 9, FIRST)  # as many events as the others
-        record(second, TURNS * 11 // 9, SECOND)
-        peers = {
-            "show": [COMMAND, "show", a],
-            "diff, equal": [COMMAND, "diff", "-q", a, b],
-            "diff --exact, equal": [COMMAND, "diff", "-q", "--exact", a, b],
-            "diff, a line more": [COMMAND, "diff", "-q", a, longer],
-            "diff, values differ": [COMMAND, "diff", "-q", a, edited],
-            "diff, no shared name": [COMMAND, "diff", "-q", first, second],
-        }
-        times = in_turns(peers, ROUNDS, codes=(0, 1))
-        print(f"{count:,} events in each trace:")
-        for peer, seconds in times.items():
-            print(f"  monitorch {peer:20} {min(seconds):6.3f} s")
-        compare = [COMMAND, "diff", "-q"]
-        more = max(memory_growth([*compare, a, x], [*compare, small, small]) for x in (b, longer))
-        judged = memory_growth([*compare, a, edited], [*compare, small, small], codes=(0, 1))
-        matched = memory_growth([*compare, first, second], [*compare, small, small])
+        traces, count = record_all(pathlib.Path(name))
+        times, (equal, longer, judged, matched) = measure(traces)
+    print(f"{count:,} events in each trace:")
+    for peer, seconds in times.items():
+        print(f"  monitorch {peer:20} {min(seconds):6.3f} s")
     claims = Claims("How fast two traces of a million events are compared")
     shown = times.pop("show")
     for peer, seconds in times.items():
@@ -89,23 +100,14 @@ def main():
         claims.at_most(
             limit, f"monitorch {peer}", best(seconds, shown), peer="monitorch show of one"
         )
-    claims.at_most(
-        16, "memory of monitorch diff", more, peer="that for small traces", unit="MB more"
-    )
-    claims.at_most(
-        BYTES_AN_EVENT,
-        "memory, values differ",
-        judged * 2**20 / (2 * count),
-        peer="that for small traces",
-        unit="bytes an event",
-    )
-    claims.at_most(
-        VALUES_BYTES_AN_EVENT,
-        "memory, no shared name",
-        matched * 2**20 / (2 * count),
-        peer="that for small traces",
-        unit="bytes an event",
-    )
+    small = {"peer": "that for small traces"}
+    claims.at_most(16, "memory of monitorch diff", max(equal, longer), unit="MB more", **small)
+    for what, grown, limit in (
+        ("values differ", judged, BYTES_AN_EVENT),
+        ("no shared name", matched, VALUES_BYTES_AN_EVENT),
+    ):
+        size = grown * 2**20 / (2 * count)
+        claims.at_most(limit, f"memory, {what}", size, unit="bytes an event", **small)
     return claims.finish()
 
 
