@@ -68,6 +68,9 @@ static struct diff_picture_options options_for(const struct flow_trace *trace,
     struct error error = ERROR_INIT;
 
     CHECK(diff_picture_format(slice_of(output), &options, &error));
+    if (options.is_page) { /* which reads both traces */
+        options.paths[0] = trace->path;
+    }
     return options;
 }
 

@@ -91,7 +91,8 @@ static int draw_names(void)
 static void check_item(struct picture_item item, const char *wanted)
 {
     struct picture_point points[] = {{0, 0}, {0, 10}, {0, 20}, {0, 30.129}};
-    struct picture picture = {.width = 10,
+    struct picture picture = {.scale = 1,
+                              .width = 10,
                               .height = 20.5,
                               .items = &item,
                               .item_count = 1,

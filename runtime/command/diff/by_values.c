@@ -7,7 +7,6 @@
 #include "runtime/command/diff/text.h"
 #include "runtime/command/shared/trace_remarks.h"
 #include "runtime/command/subcommand.h"
-#include "runtime/view/diff/match/map.h"
 #include "runtime/view/diff/match/match.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/number_text.h"

@@ -330,9 +330,9 @@ def _find_cell() -> "FrameType":
 def _hand_on(words: "list[str]") -> None:
     import subprocess
 
-    from monitorch._run.command import _find_command
+    from monitorch._run.command import find_command
 
-    command = _find_command()
+    command = find_command()
     if command is None:
         raise UsageError(
             "the command monitorch was not found: `pip install monitorch` or `make` brings it"

@@ -170,7 +170,7 @@ def _find_nonfinite(
 
 def _ask_why(trace: str, event: str, *options: str) -> "tuple[int, str]":
     """The exit code and the output of `monitorch why`; 3 where it could not answer."""
-    command = _command._find_command()
+    command = _command.find_command()
     if command is None:
         return 3, ""
     words = [command, "why", "--quiet", "--color=never", *options, trace, event]

@@ -47,7 +47,7 @@ class PtFiles:
         """Saves as this call, or as a later one whose files are free.
 
         `leaves`: how each tensor is reached, and the tensor. `folder` ends with a slash.
-        `advance(call)` gives the call's number to be tried behind one that is taken.
+        `advance(call)` returns the next number to try if files of that one exist.
         """
         ownership, owners = self._ownership, _ownership.owners
         may_replace, process = ownership.overwrite is True, os.getpid()

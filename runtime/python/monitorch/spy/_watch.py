@@ -107,7 +107,7 @@ class Watch:
             self._warn(str(full_name), error)
 
     def _warn(self, full_name: str, error: Exception) -> None:
-        """Nobody has asked for this very tensor: the program goes on."""
+        """No request names this very tensor: the program continues."""
         if full_name not in self._warned:
             self._warned.add(full_name)
             logger.warning("%s was not saved: %s", full_name, error)

@@ -1,5 +1,5 @@
 /* The map of two runs. */
-#include "runtime/view/diff/match/map.h"
+#include "runtime/view/diff/match/match.h"
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"

@@ -11,8 +11,41 @@
 #define MONITORCH_VIEW_DIFF_MATCH_MATCH_H
 
 #include "runtime/view/diff/match/contents.h"
-#include "runtime/view/diff/match/packs.h"
 #include "runtime/view/diff/match/run.h"
+
+/* ---- packs.c: a weight of one run that is several of the other's, one after the other: q, k and v in
+ * one matrix, the gates of an LSTM, a stack of experts ---- */
+
+#define MATCH_PACK_PIECES_MAX 64
+
+struct match_pack {
+    unsigned side;  /* of the packed weight; the pieces are the other run's */
+    uint32_t whole; /* its content */
+    uint32_t pieces
+        [MATCH_PACK_PIECES_MAX]; /* contents, as they lie in it if that is known */
+    uint32_t count;
+    enum match_order order; /* how a piece lies: SAME, TRANSPOSED, or not known */
+    bool is_ordered;        /* the samples show where each piece lies */
+    bool is_permuted;       /* and that is not the order of their container */
+};
+
+struct match_packs {
+    struct match_pack *items; /* owned */
+    size_t count, capacity;
+};
+
+/* Finds them among the weights without a partner, by figures that do not depend on order: count, bounds, sum
+ * and sum of squares. false: out of memory. */
+bool match_packs_find(struct match_packs *packs, struct match_contents contents[2]);
+void match_packs_release(struct match_packs *packs);
+
+/* The pack of B's packed weight; NULL: it is none. */
+const struct match_pack *match_packs_of(const struct match_packs *packs,
+                                        uint32_t whole);
+
+/* The pack of B that holds A's weight; NULL: none. */
+const struct match_pack *match_packs_with(const struct match_packs *packs,
+                                          uint32_t piece);
 
 #define MATCH_SUSPECTS_MAX 64
 #define MATCH_OPEN_MAX     64
@@ -117,5 +150,24 @@ struct match_region {
 bool match_rank_suspects(struct match *match, const struct match_region *region);
 /* The suspects where nothing but a result differs: weights that lie otherwise, and the line of B's value. */
 void match_rank_result(struct match *match, uint32_t a, uint32_t b);
+
+/* ---- map.c: which weight and which value of B is which of A ---- */
+
+struct match_map_row {
+    uint32_t a, b; /* values */
+    enum match_order order;
+    bool is_weight;
+};
+
+struct match_map {
+    struct match_map_row *
+        rows; /* owned; the weights first, then lines of B in the order of their values */
+    size_t count, capacity;
+};
+
+/* A row for each weight of B's newest state dict, and for each name of each line of B that A has. false:
+ * out of memory. To be released in any case. */
+bool match_map_make(struct match_map *map, const struct match *match);
+void match_map_release(struct match_map *map);
 
 #endif

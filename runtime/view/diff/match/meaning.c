@@ -3,7 +3,6 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/diff/match/reading.h"
 
 #include <math.h>
 #include <stdlib.h>

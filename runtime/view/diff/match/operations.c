@@ -3,7 +3,7 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/diff/match/reading.h"
+#include "runtime/view/diff/match/meaning.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * the order of their container, each so-and-so-manieth from some on, until they have as many elements. The
  * figures of a concatenation follow from those of its pieces, so that one comparison decides, whatever the
  * order, axis or layout; the samples then show which piece is where. */
-#include "runtime/view/diff/match/packs.h"
+#include "runtime/view/diff/match/match.h"
 
 #include "runtime/array/dtype.h"
 #include "runtime/base/memory.h"

@@ -234,7 +234,7 @@ static const char HELPERS[] =
 static const char LEAF[] =
     "LEAVES = {}\n\n\n"
     "def leaf(name, value):\n"
-    "    \"\"\"The value, whose gradient is looked at in the end.\"\"\"\n"
+    "    \"\"\"The value; its gradient is checked at the end.\"\"\"\n"
     "    LEAVES[name] = value.requires_grad_()\n"
     "    return value.clone()\n\n\n";
 
