@@ -1,4 +1,4 @@
-"""One attention layer, run in ways that should agree: `python ways.py full`, `fused`, `cache` or `padded`."""
+"""One attention layer in ways that should agree: `python ways.py full` (the default), `fused`, `cache`, `padded`."""
 
 import sys
 
@@ -53,4 +53,4 @@ def padded():
     return many[:1, :6]
 
 
-answer = {"full": full, "fused": fused, "cache": cache, "padded": padded}[sys.argv[1]]()
+answer = {"full": full, "fused": fused, "cache": cache, "padded": padded}[(sys.argv + ["full"])[1]]()

@@ -81,7 +81,7 @@ class Golden:
         return self._describe(trace, code, text)
 
     def _diff(self, trace: str) -> "tuple[int, str]":
-        command = _command._find_command()
+        command = _command.find_command()
         if command is None:
             return 3, "the program monitorch was not found, which compares traces"
         words = [command, "diff", "--color=never", *self._options, str(self.path), trace]
