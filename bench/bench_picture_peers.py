@@ -50,9 +50,8 @@ def ours(name, folder):
     words = ["--backward"] if name in ("gan", "nanogpt") else []
     program = ROOT / "tests/draw/gpt_training.py" if name == "nanogpt" else MODELS
     argument = "3" if name == "nanogpt" else name
-    subprocess.run(
-        [COMMAND, "run", "-q", *words, "-o", trace, program, argument], check=True, stdout=subprocess.DEVNULL
-    )
+    recording = [sys.executable, "-m", "monitorch", "run", "-q", *words, "-o", trace, program, argument]
+    subprocess.run(recording, check=True, stdout=subprocess.DEVNULL)
     recorded = time.perf_counter() - begun
     begun = time.perf_counter()
     subprocess.run([COMMAND, "graph", "-q", trace, "-o", picture], check=True)
