@@ -49,7 +49,7 @@ def cost(words):
 
 
 def main():
-    claims = Claims("What why and graph take of a trace of 1,200,000 events")
+    claims = Claims("What why and graph cost on a trace of 1,200,000 events")
     with tempfile.TemporaryDirectory() as folder:
         trace, picture = f"{folder}/run.mtrace", f"{folder}/run.dot"
         with numpy.errstate(all="ignore"):
