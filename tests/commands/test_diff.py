@@ -130,6 +130,25 @@ def test_two_runs_are_equal(recorded):
     assert f"equal: {events} events" in run.stdout
 
 
+BACKWARD = """
+import torch
+
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+y.register_hook(lambda gradient: gradient * 1)
+y.sum().backward()
+"""
+
+
+def test_gradients_that_are_not_compared_are_named(recorded):
+    change = ("gradient * 1", "gradient * 3")
+    traces = [recorded(*changes, source=BACKWARD, backward=True) for changes in ((), (change,))]
+    run = diff(*traces)
+    assert (run.returncode, run.stdout.split(":")[0]) == (0, "equal")
+    assert run.stderr == "remark: gradients are recorded, and were not compared: only the values of lines were\n"
+    assert diff(recorded(source=BACKWARD), recorded(change, source=BACKWARD)).stderr == ""
+
+
 def test_lines_that_change_nothing_are_no_divergence(recorded):
     a = recorded()
     b = recorded(

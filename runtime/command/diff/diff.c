@@ -747,6 +747,10 @@ static enum exit_code verdict_of(const struct diff_command_options *options,
                                    ? EXIT_CODE_DONE
                                    : EXIT_CODE_CHECK_FAILED;
 
+    if (exit_code == EXIT_CODE_DONE && result->has_gradients && !options->is_quiet) {
+        print_message("", "remark: gradients are recorded, and were not compared: "
+                          "only the values of lines were");
+    }
     for (unsigned side = 0; side < 2; side++) {
         exit_code =
             exit_code_worse(exit_code, report_side(options, pair, result, side));

@@ -146,6 +146,7 @@ static void report_ends(struct diff_work *work)
 {
     struct diff_result *result = work->result;
 
+    result->has_gradients = diff_align_has_gradients(work->align);
     for (unsigned side = 0; side < 2; side++) {
         const struct log_header *header = log_reader_header(work->readers[side]);
 

@@ -133,6 +133,7 @@ struct diff_result {
     /* Next to nothing of the one is in the other: their events were not compared then. */
     bool is_other_program;
     bool is_mostly_other; /* most that ran in either is of lines that the other lacks */
+    bool has_gradients;   /* of either run; they are not compared */
     bool is_unfinished[2];   /* killed, or still recording */
     uint64_t lost_counts[2]; /* events that a full disk or a limit kept out */
     uint64_t dropped[2];     /* events that a ring has dropped */

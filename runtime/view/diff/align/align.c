@@ -564,6 +564,11 @@ void diff_align_free(struct diff_align *align)
     memory_free(align);
 }
 
+bool diff_align_has_gradients(const struct diff_align *align)
+{
+    return align->sides[0].has_gradients || align->sides[1].has_gradients;
+}
+
 bool diff_align_has_failed(const struct diff_align *align)
 {
     return align->has_failed;

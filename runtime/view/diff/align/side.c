@@ -507,6 +507,7 @@ static bool read(struct diff_side *side, struct diff_entry *entry)
     case LOG_END:
         return add_end(side, entry);
     default:
+        side->has_gradients = side->has_gradients || side->item.kind == LOG_GRADIENT;
         return false;
     }
 }
