@@ -856,6 +856,17 @@ const struct log_setting *log_reader_setting(const struct log_reader *reader,
     return index < reader->setting_count ? &reader->settings[index] : NULL;
 }
 
+const struct log_setting *log_reader_find_setting(const struct log_reader *reader,
+                                                  struct slice name)
+{
+    for (size_t i = 0; i < reader->setting_count; i++) {
+        if (slice_equal(reader->settings[i].name, name)) {
+            return &reader->settings[i];
+        }
+    }
+    return NULL;
+}
+
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread)
 {
     const struct slice *name = log_numbered_find(&reader->threads, thread);

@@ -218,6 +218,9 @@ size_t log_reader_setting_count(const struct log_reader *reader);
 /* NULL from the count on. */
 const struct log_setting *log_reader_setting(const struct log_reader *reader,
                                              size_t index);
+/* That of the name; NULL: there is none. */
+const struct log_setting *log_reader_find_setting(const struct log_reader *reader,
+                                                  struct slice name);
 
 /* Visits of a site that the recording left out, because it had never held a tensor. Complete after
  * the stream was read to its end. */

@@ -265,19 +265,6 @@ void diff_report_changed(void *context,
 
 /* ---- settings ---- */
 
-static const struct log_setting *find_setting(const struct log_reader *reader,
-                                              struct slice name)
-{
-    for (size_t i = 0; i < log_reader_setting_count(reader); i++) {
-        const struct log_setting *setting = log_reader_setting(reader, i);
-
-        if (slice_equal(setting->name, name)) {
-            return setting;
-        }
-    }
-    return NULL;
-}
-
 static void add_setting(struct buffer *text,
                         struct slice name,
                         const struct log_setting *a,
@@ -311,7 +298,7 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
 
     for (size_t i = 0; i < log_reader_setting_count(readers[0]); i++) {
         const struct log_setting *a = log_reader_setting(readers[0], i);
-        const struct log_setting *b = find_setting(readers[1], a->name);
+        const struct log_setting *b = log_reader_find_setting(readers[1], a->name);
 
         /* Of a trace without settings nothing can be said. */
         if (log_reader_setting_count(readers[1]) > 0 && !is_of_diff(a->name) &&
@@ -323,7 +310,7 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
         const struct log_setting *b = log_reader_setting(readers[1], i);
 
         if (log_reader_setting_count(readers[0]) > 0 && !is_of_diff(b->name) &&
-            find_setting(readers[0], b->name) == NULL) {
+            log_reader_find_setting(readers[0], b->name) == NULL) {
             add_setting(&report->settings, b->name, NULL, b);
         }
     }

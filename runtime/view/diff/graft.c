@@ -362,19 +362,6 @@ bool graft_match_sites(const char *path_a,
 
 /* ---- the events of a run that were replaced ---- */
 
-static const struct log_setting *find_setting(const struct log_reader *reader,
-                                              const char *name)
-{
-    for (size_t i = 0; i < log_reader_setting_count(reader); i++) {
-        const struct log_setting *setting = log_reader_setting(reader, i);
-
-        if (slice_equal(setting->name, slice_of(name))) {
-            return setting;
-        }
-    }
-    return NULL;
-}
-
 /* `12:10:5 …`: five events from B's 12 and A's 10. */
 static bool add_runs(struct graft_runs *runs, struct slice text)
 {
@@ -412,7 +399,7 @@ static bool read_runs(struct graft_runs *runs, struct log_reader *reader)
         const struct log_setting *setting;
 
         snprintf(name, sizeof name, "graft.%u", i);
-        setting = find_setting(reader, name);
+        setting = log_reader_find_setting(reader, slice_of(name));
         if (setting == NULL) {
             return true;
         }
@@ -435,7 +422,7 @@ bool graft_runs_read(struct graft_runs *runs,
     bool is_done = readers[0] != NULL && readers[1] != NULL;
 
     *runs = (struct graft_runs){.items = NULL};
-    of = is_done ? find_setting(readers[1], "graft.of") : NULL;
+    of = is_done ? log_reader_find_setting(readers[1], SLICE("graft.of")) : NULL;
     if (of != NULL) {
         runs->is_there = true;
         write_identity(identity, sizeof identity, readers[0]);

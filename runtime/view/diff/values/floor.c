@@ -27,19 +27,6 @@ struct measuring {
 
 /* ---- is it the noise of this recording ---- */
 
-static const struct log_setting *find_setting(const struct log_reader *reader,
-                                              struct slice name)
-{
-    for (size_t i = 0; i < log_reader_setting_count(reader); i++) {
-        const struct log_setting *setting = log_reader_setting(reader, i);
-
-        if (slice_equal(setting->name, name)) {
-            return setting;
-        }
-    }
-    return NULL;
-}
-
 static double unit_of_name(struct slice name)
 {
     static const enum dtype dtypes[] = {DTYPE_FLOAT64, DTYPE_FLOAT32, DTYPE_FLOAT16,
@@ -58,9 +45,9 @@ static void read_settings(struct measuring *measuring, bool is_given)
 {
     const struct log_header *header = log_reader_header(measuring->readers[0]);
     const struct log_setting *noise =
-        find_setting(measuring->readers[1], SLICE("noise"));
+        log_reader_find_setting(measuring->readers[1], SLICE("noise"));
     const struct log_setting *of =
-        find_setting(measuring->readers[1], SLICE("noise.of"));
+        log_reader_find_setting(measuring->readers[1], SLICE("noise.of"));
     struct diff_floor *floor = measuring->floor;
     char identity[48];
 
