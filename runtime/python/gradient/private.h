@@ -164,7 +164,7 @@ struct parameters {
     uint32_t setting_count;
     PyObject *optimizers[OPTIMIZERS_MAX]; /* owned: weak references */
     uint32_t optimizer_count;
-    struct touched touched[TOUCHED_MAX]; /* by the visit that goes on */
+    struct touched touched[TOUCHED_MAX]; /* by the visit that is not over */
     uint32_t touched_count;
     PyObject *classes[SETTER_COUNT]; /* owned: torch's; NULL: not found yet */
     PyObject *handles[2];            /* owned: of torch's hooks; NULL: not hung yet */

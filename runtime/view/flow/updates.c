@@ -63,7 +63,7 @@ static uint32_t site_on_line(const struct flow_builder *builder,
     return FLOW_NONE;
 }
 
-/* The innermost call of the thread that goes on and has that line; FLOW_NONE: none. */
+/* The innermost unfinished call of the thread that has that line; FLOW_NONE: none. */
 static uint32_t call_on_line(struct flow_builder *builder,
                              const struct log_step_view *step,
                              uint32_t *site)

@@ -562,7 +562,7 @@ static bool has_seen_items(const struct diff_facts *facts)
     return false;
 }
 
-/* The sites that one run alone came to: is_repeated may ask for what they computed in both. */
+/* The sites that one run alone reached: is_repeated may ask for what they computed in both. */
 static void mark_ways(const struct diff_facts *facts, uint8_t *ways)
 {
     for (size_t i = 0; i < facts->count; i++) {

@@ -142,7 +142,7 @@ struct sql_trace {
     struct sql_edges edges;       /* owned */
     struct sql_training training; /* owned */
     struct source_lines sources;  /* owned; on the first reader */
-    struct buffer reported;       /* owned; the damage that was told, a line each */
+    struct buffer reported;       /* owned; the damage that was reported, a line each */
     /* The module whose site was asked for last, and how many sites the ones before it have. */
     uint32_t site_module;
     size_t sites_before;
