@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -865,6 +866,14 @@ const struct log_setting *log_reader_find_setting(const struct log_reader *reade
         }
     }
     return NULL;
+}
+
+void log_reader_identity(const struct log_reader *reader, char text[LOG_IDENTITY_SIZE])
+{
+    const struct log_header *header = log_reader_header(reader);
+
+    snprintf(text, LOG_IDENTITY_SIZE, "%" PRIu64 " %" PRIu32, header->start_time,
+             header->process);
 }
 
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread)

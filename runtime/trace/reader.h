@@ -222,6 +222,10 @@ const struct log_setting *log_reader_setting(const struct log_reader *reader,
 const struct log_setting *log_reader_find_setting(const struct log_reader *reader,
                                                   struct slice name);
 
+/* Which recording it is, as settings of other traces name it: "START PROCESS". */
+#define LOG_IDENTITY_SIZE 48
+void log_reader_identity(const struct log_reader *reader, char text[LOG_IDENTITY_SIZE]);
+
 /* Visits of a site that the recording left out, because it had never held a tensor. Complete after
  * the stream was read to its end. */
 struct log_left_out_view {

@@ -40,7 +40,7 @@ struct graft_reference {
     struct buffer bytes;     /* owned: the elements that were read last */
     uint64_t next_event;     /* that the reader gives, or a later one */
     size_t value_count;      /* tensors with whole values */
-    char identity[48];
+    char identity[LOG_IDENTITY_SIZE];
 };
 
 static uint64_t key_of(uint32_t site, uint32_t write, struct slice path)
@@ -127,13 +127,6 @@ static bool read_all(struct graft_reference *reference, struct error *error)
     return true;
 }
 
-static void write_identity(char *text, size_t size, const struct log_reader *reader)
-{
-    const struct log_header *header = log_reader_header(reader);
-
-    snprintf(text, size, "%" PRIu64 " %" PRIu32, header->start_time, header->process);
-}
-
 struct graft_reference *graft_reference_open(const char *path, struct error *error)
 {
     struct graft_reference *reference = memory_allocate_zeroed(1, sizeof *reference);
@@ -157,7 +150,7 @@ struct graft_reference *graft_reference_open(const char *path, struct error *err
         graft_reference_close(reference);
         return NULL;
     }
-    write_identity(reference->identity, sizeof reference->identity, reference->reader);
+    log_reader_identity(reference->reader, reference->identity);
     return reference;
 }
 
@@ -418,14 +411,14 @@ bool graft_runs_read(struct graft_runs *runs,
                                      log_reader_new(path_b, error)};
     const struct log_setting *of;
     struct log_item item;
-    char identity[48];
+    char identity[LOG_IDENTITY_SIZE];
     bool is_done = readers[0] != NULL && readers[1] != NULL;
 
     *runs = (struct graft_runs){.items = NULL};
     of = is_done ? log_reader_find_setting(readers[1], SLICE("graft.of")) : NULL;
     if (of != NULL) {
         runs->is_there = true;
-        write_identity(identity, sizeof identity, readers[0]);
+        log_reader_identity(readers[0], identity);
         runs->is_others = !slice_equal(of->value, slice_of(identity));
         while (log_reader_next(readers[1], &item)) {}
         is_done = read_runs(runs, readers[1]) || error_set_memory(error);

@@ -58,9 +58,11 @@ struct graft_site {
     uint32_t line;     /* in B */
     struct slice file; /* in B; borrowed until `found` returns */
 };
+
+struct diff_rename;
+
 /* Aligns the programs of both traces, as `monitorch diff` does; B may still be recorded. Calls `found` for
  * each site of B with its counterpart, and gives the number of B's sites. */
-struct diff_rename;
 bool graft_match_sites(const char *path_a,
                        const char *path_b,
                        const struct diff_rename *renames,

@@ -180,7 +180,7 @@ static bool is_optimizer_step(const struct flow_builder *builder, uint32_t raw)
            flow_update_of(builder, raw)->tag == LOG_STEP_OPTIMIZER;
 }
 
-/* By unit: whether such a node is in it or in what stands in it. */
+/* By unit: whether such a node is in it or in a unit within it. */
 static bool *find_units(struct flow_builder *builder,
                         bool (*is_one)(const struct flow_builder *, uint32_t raw))
 {

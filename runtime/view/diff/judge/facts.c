@@ -267,7 +267,7 @@ static int compare_events(const void *left, const void *right, void *items)
     return a < b ? -1 : a > b;
 }
 
-/* Facts of several threads, and what stands in another order in the other run, are not added in the
+/* Facts of several threads, and what has another order in the other run, are not added in the
  * order of their events. */
 static bool order_facts(struct diff_facts *facts)
 {

@@ -210,7 +210,7 @@ static bool is_made_from(const struct match_contents *a,
     return false;
 }
 
-/* A piece of a packed weight of B that A's value is not made from: another piece stands there. The formula does
+/* A piece of a packed weight of B that A's value is not made from: another piece is at its place. The formula does
  * not show it, as all pieces are one base. */
 static bool
 blame_piece(struct proof *proof, uint32_t content, uint32_t of_a, unsigned depth)

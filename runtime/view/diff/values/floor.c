@@ -5,7 +5,6 @@
 #include "runtime/view/diff/align/align.h"
 #include "runtime/view/diff/values/tolerance.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,20 +42,18 @@ static double unit_of_name(struct slice name)
 /* Sets the state to what the settings of the trace with noise say. */
 static void read_settings(struct measuring *measuring, bool is_given)
 {
-    const struct log_header *header = log_reader_header(measuring->readers[0]);
     const struct log_setting *noise =
         log_reader_find_setting(measuring->readers[1], SLICE("noise"));
     const struct log_setting *of =
         log_reader_find_setting(measuring->readers[1], SLICE("noise.of"));
     struct diff_floor *floor = measuring->floor;
-    char identity[48];
+    char identity[LOG_IDENTITY_SIZE];
 
     if (noise == NULL) {
         floor->state = DIFF_FLOOR_PLAIN;
         return;
     }
-    snprintf(identity, sizeof identity, "%" PRIu64 " %" PRIu32, header->start_time,
-             header->process);
+    log_reader_identity(measuring->readers[0], identity);
     if (!is_given && (of == NULL || !slice_equal(of->value, slice_of(identity)))) {
         floor->state = DIFF_FLOOR_OTHER;
         return;

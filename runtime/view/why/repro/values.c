@@ -107,6 +107,18 @@ static void end_tensor(struct script_value *value, const struct log_shape *shape
     value->is_followed = (shape->flags & LOG_FORM_REQUIRES_GRAD) != 0;
 }
 
+/* What follows the elements of a tensor that has all of them. */
+static void end_whole(struct script_value *value, const struct log_shape *shape)
+{
+    buffer_add(&value->text, SLICE(" dtype="));
+    add_dtype(&value->text, shape);
+    buffer_add(&value->text, SLICE(").reshape("));
+    add_shape(&value->text, shape);
+    buffer_add_byte(&value->text, ')');
+    end_tensor(value, shape);
+    value->source = SCRIPT_WHOLE;
+}
+
 static void add_listed(struct script_value *value,
                        const struct log_shape *shape,
                        const char *elements,
@@ -119,13 +131,8 @@ static void add_listed(struct script_value *value,
         buffer_add(text, i > 0 ? SLICE(", ") : SLICE(""));
         add_element(text, shape->dtype, elements + i * dtype_size(shape->dtype));
     }
-    buffer_add(text, SLICE("], dtype="));
-    add_dtype(text, shape);
-    buffer_add(text, SLICE(").reshape("));
-    add_shape(text, shape);
-    buffer_add_byte(text, ')');
-    end_tensor(value, shape);
-    value->source = SCRIPT_WHOLE;
+    buffer_add(text, SLICE("],"));
+    end_whole(value, shape);
 }
 
 static void add_as_bytes(struct script_value *value,
@@ -138,13 +145,8 @@ static void add_as_bytes(struct script_value *value,
     for (size_t i = 0; i < bytes.size; i++) {
         buffer_add_hex(text, (unsigned char)bytes.bytes[i], 2);
     }
-    buffer_add(text, SLICE("\"), dtype="));
-    add_dtype(text, shape);
-    buffer_add(text, SLICE(").reshape("));
-    add_shape(text, shape);
-    buffer_add_byte(text, ')');
-    end_tensor(value, shape);
-    value->source = SCRIPT_WHOLE;
+    buffer_add(text, SLICE("\"),"));
+    end_whole(value, shape);
 }
 
 /* ---- figures ---- */
