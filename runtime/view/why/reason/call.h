@@ -37,6 +37,8 @@ enum how {
     HOW_SOFTMAX,
     HOW_MEAN,
     HOW_SUM,
+    HOW_SCATTER,
+    HOW_SCATTER_ADD,
     HOW_PRODUCT,
     HOW_STD,
     HOW_NORM,

@@ -519,6 +519,36 @@ static struct range two(const struct call *call, enum how how)
     }
 }
 
+/* Arguments of `x.index_add(dim, index, source)`, with x. */
+#define SCATTER_OPERANDS 4
+
+/* Whether it is known which argument is the source, and that it is not scaled or multiplied. */
+static bool is_plain_scatter(const struct call *call)
+{
+    return call->operand_count == SCATTER_OPERANDS &&
+           call_argument(call, "alpha") == NULL &&
+           call_argument(call, "reduce") == NULL;
+}
+
+/* Elements of the source in the place of others, or added to them: at worst all at one. */
+static struct range scatter(const struct call *call, bool is_sum)
+{
+    struct range source = call->operands[SCATTER_OPERANDS - 1];
+    struct range zero = range_number(SLICE("0"), 0);
+
+    if (!is_sum) {
+        return range_either(call->x, &source);
+    }
+    source.is_attained = source.is_attained && source.has_count && source.count == 1;
+    if (source.has_count) {
+        source.low = fmin(0, source.low * (double)source.count);
+        source.high = fmax(0, source.high * (double)source.count);
+    }
+    source.is_bounded = source.is_bounded && source.has_count;
+    source = range_either(&source, &zero);
+    return range_sum(call->reasoner, call->expression->text, call->x, &source, false);
+}
+
 /* One number of many, some of which are infinite: it says nothing of the others any more. A sum passes
  * the infinity on, a loss makes one of a target's -Inf. */
 static void note_absorbed(const struct call *call, enum how how)
@@ -594,6 +624,9 @@ static struct range apply(const struct call *call, enum how how)
         return call_mean(call);
     case HOW_SUM:
         return call_sum(call);
+    case HOW_SCATTER:
+    case HOW_SCATTER_ADD:
+        return scatter(call, how == HOW_SCATTER_ADD);
     case HOW_PRODUCT:
         return call_product(call);
     case HOW_STD:
@@ -724,6 +757,9 @@ bool range_reads(struct slice name, uint32_t place)
         return true;
     case HOW_EMBEDDING:
         return place == 1;
+    case HOW_SCATTER:
+    case HOW_SCATTER_ADD:
+        return place == 0 || place == SCATTER_OPERANDS - 1;
     case HOW_ZEROS:
     case HOW_ONES:
         return false;
@@ -770,6 +806,11 @@ bool range_hands_over(const struct expression *call)
             slice_equal(call->word, slice_of(functions_of_objects[1])));
 }
 
+static bool is_scatter(enum how how)
+{
+    return how == HOW_SCATTER || how == HOW_SCATTER_ADD;
+}
+
 static bool call_function(struct reasoner *reasoner,
                           const struct expression *expression,
                           const struct why_object *object,
@@ -787,7 +828,8 @@ static bool call_function(struct reasoner *reasoner,
                         .operand_count = count,
                         .object = object};
 
-    if (known == FUNCTION_COUNT) {
+    if (known == FUNCTION_COUNT ||
+        (is_scatter(functions[known].how) && !is_plain_scatter(&call))) {
         return false;
     }
     if (call.name.size > 1 && slice_ends(call.name, SLICE("_"))) {

@@ -563,6 +563,26 @@ static void set_corners(struct range *result, const double corners[4])
     }
 }
 
+static bool may_be_positive(const struct range *x)
+{
+    return !x->is_bounded || x->high > 0 || x->posinf != CERTAINTY_NO;
+}
+
+static bool may_be_negative(const struct range *x)
+{
+    return !x->is_bounded || x->low < 0 || x->neginf != CERTAINTY_NO;
+}
+
+/* Whether the infinities of `a` can have a sign in the product with `b`. */
+static bool
+may_give_infinity(const struct range *a, const struct range *b, bool is_positive)
+{
+    return (a->posinf != CERTAINTY_NO &&
+            (is_positive ? may_be_positive(b) : may_be_negative(b))) ||
+           (a->neginf != CERTAINTY_NO &&
+            (is_positive ? may_be_negative(b) : may_be_positive(b)));
+}
+
 struct range range_product(struct reasoner *reasoner,
                            struct slice text,
                            const struct range *a,
@@ -577,6 +597,12 @@ struct range range_product(struct reasoner *reasoner,
     report_overlap(reasoner, left, "0 * Inf:", a, b);
     report_overlap(reasoner, right, "Inf * 0:", a, b);
     result.nan = certainty_either(result.nan, certainty_either(left, right));
+    if (!may_give_infinity(a, b, true) && !may_give_infinity(b, a, true)) {
+        result.posinf = CERTAINTY_NO;
+    }
+    if (!may_give_infinity(a, b, false) && !may_give_infinity(b, a, false)) {
+        result.neginf = CERTAINTY_NO;
+    }
     if (result.is_bounded) {
         double corners[] = {a->low * b->low, a->low * b->high, a->high * b->low,
                             a->high * b->high};
