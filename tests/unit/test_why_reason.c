@@ -91,14 +91,6 @@ static void test_reasons(void)
         {"y = torch.full((2,), float('nan'))", WHY_NAN,
          "the statement names it: `float('nan')`"},
         {"y = layer(a)", WHY_NAN, "inside `layer(a)`"},
-        {"y = torch.zeros_like(a).index_add_(0, k, n) / z", WHY_NAN,
-         "0/0: `z` has 2 zeros, `torch.zeros_like(a).index_add_(0, k, n)` was 0"},
-        {"y = p.scatter_add(0, k, layer(a))", WHY_NAN, "inside `layer(a)`"},
-        {"y = p.index_add(0, k, m, alpha=2)", WHY_NAN,
-         "inside `p.index_add(0, k, m, alpha=2)`"},
-        {"y = a.scatter(0, k, p)", WHY_NAN, ""},
-        {"y = -(z * z.log()).sum(-1)", WHY_NAN,
-         "log of 0 gives -Inf: `z` has 2 zeros; then 0 * Inf: in `z` and `z.log()`"},
         {"y = layer(a) / z", WHY_POSINF, "division by zero: `z` has 2 zeros"},
         {"y = layer(a) / p", WHY_NAN, "inside `layer(a)`"},
         {"y = f'{a / z}'", WHY_NAN, ""},
@@ -121,6 +113,33 @@ static void test_reasons(void)
             printf("  of: %s\n", cases[i].statement);
         }
         CHECK(answer.is_reported == (cases[i].words[0] != '\0'));
+    }
+}
+
+/* Elements that are put or added at indices, and products of infinities. */
+static void test_scattered(void)
+{
+    static const struct {
+        const char *statement;
+        const char *words;
+    } cases[] = {
+        {"y = torch.zeros_like(a).index_add_(0, k, n) / z",
+         "0/0: `z` has 2 zeros, `torch.zeros_like(a).index_add_(0, k, n)` was 0"},
+        {"y = p.scatter_add(0, k, layer(a))", "inside `layer(a)`"},
+        {"y = p.index_add(0, k, m, alpha=2)", "inside `p.index_add(0, k, m, alpha=2)`"},
+        {"y = a.scatter(0, k, p)", ""},
+        {"y = -(z * z.log()).sum(-1)",
+         "log of 0 gives -Inf: `z` has 2 zeros; then 0 * Inf: in `z` and `z.log()`"},
+    };
+    struct why_input inputs[] = {array("a", 1, 3, 0), array("z", 0, 2, 2),
+                                 array("p", 0.5, 4, 0), array("n", -2, 1, 0),
+                                 array("m", 0, 1, 0)};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask(cases[i].statement, inputs, sizeof inputs / sizeof *inputs, WHY_NAN);
+        if (!CHECK_TEXT(buffer_slice(&text), cases[i].words)) {
+            printf("  of: %s\n", cases[i].statement);
+        }
     }
 }
 
@@ -244,6 +263,7 @@ static void test_long_and_deep(void)
 int main(void)
 {
     test_reasons();
+    test_scattered();
     test_whole_figures();
     test_what_cannot_be();
     test_any_text();
