@@ -1,10 +1,10 @@
-/* Plain tensors whose values lie in memory without gaps, found in few steps: what most tensors are.
- * Nothing is called but libtorch's answer whether autograd follows the tensor. */
+/* Plain tensors whose values are contiguous in memory, found in few steps. Most tensors are
+ * such. The only call is the one to libtorch that asks whether autograd follows the tensor. */
 #include "runtime/python/tensor/private.h"
 
 #include "runtime/base/memory.h"
 
-/* What the tensor itself says of its values' form. */
+/* The part of TensorImpl that decides the form of the values, read as raw bytes. */
 struct raw_form {
     uint64_t dimension_count;
     const int64_t *sizes, *strides;
@@ -35,7 +35,7 @@ HOT static bool is_known(const struct block_form *form, const struct raw_form *r
     return true;
 }
 
-/* Whether they lie there without gaps, each dimension's next value behind all of an inner one. */
+/* Whether the values have no gaps: each dimension's stride is the size of all inner dimensions. */
 static bool has_no_gaps(const struct block_form *form)
 {
     unsigned count = form->dimension_count, used = 0;
@@ -55,8 +55,8 @@ static bool has_no_gaps(const struct block_form *form)
     return true;
 }
 
-/* False: there are no values, or too many, or there are gaps, or their dtype says too little. Not inlined: most
- * have the form that is known. */
+/* Returns false if there are no values, too many dimensions, gaps, or a dtype without a fixed
+ * size. Not inlined: most tensors have the form that is known already. */
 static __attribute__((noinline)) bool find_form(const struct raw_form *raw,
                                                 struct block_form *form)
 {
@@ -90,7 +90,7 @@ static __attribute__((noinline)) bool find_form(const struct raw_form *raw,
     return form->is_in_order || has_no_gaps(form);
 }
 
-/* Where the values begin, and that they all lie in the storage. */
+/* Finds the first value, and checks that all values lie inside the storage. */
 HOT static bool find_memory(const struct tensor_layout *layout,
                             const void *impl,
                             struct tensor_block *block)

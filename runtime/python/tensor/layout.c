@@ -346,7 +346,7 @@ static bool samples_ask(struct search *search)
 #define COUNTER_MAX  64 /* bytes of a version counter that are searched; it has 24 */
 #define OBJECT_WORDS 8  /* of a Python object, at most */
 #define NOT_FOUND    UINT16_MAX
-/* Where memory cannot be read for a moment, it is another time. */
+/* A search that could not read memory is repeated this often. */
 #define SEARCH_MAX 3
 
 /* ---- the places ---- */
@@ -428,7 +428,8 @@ static uint16_t find_sizes(const struct search *search)
     return NOT_FOUND;
 }
 
-/* What the words at `offset` point to, for all samples; false where one points nowhere. */
+/* Reads what the pointers at `offset` point to, for all samples. Returns false if one of them
+ * points to no readable memory. */
 static bool peek_counters(const struct search *search,
                           size_t offset,
                           char counters[SAMPLE_MAX][COUNTER_MAX],
@@ -525,7 +526,7 @@ static bool inference_fits(struct search *search, size_t counter)
     return is_null;
 }
 
-/* libtorch's C interface must say of each sample what the public functions say. */
+/* libtorch's C interface must return for each sample what the public functions return. */
 static bool functions_fit(const struct search *search)
 {
     const struct torch_functions *functions = &search->torch->functions;
@@ -553,7 +554,7 @@ static bool functions_fit(const struct search *search)
         }
         PyObject *requires_grad =
             descriptor_get(search->torch->objects.requires_grad, sample->tensor);
-        Py_XDECREF(requires_grad); /* one of two that live for ever */
+        Py_XDECREF(requires_grad); /* one of two objects that are never deleted */
         if (functions->requires_grad(impl) != (requires_grad == Py_True)) {
             return false;
         }
@@ -593,7 +594,7 @@ static bool search_places(struct search *search, struct tensor_layout *layout)
     return true;
 }
 
-/* Within guards: a program may run under torch.device(...) or in inference mode for good. */
+/* Runs inside guards: a program may use torch.device(...) or inference mode for its whole run. */
 static bool search_guarded(struct search *search, struct tensor_layout *layout)
 {
     struct torch_guard guard;
@@ -632,7 +633,7 @@ void layout_search(struct torch_access *torch)
         return;
     }
     if (!torch_is_quiet(torch)) {
-        return; /* another time */
+        return; /* to be tried again */
     }
     torch->layout.state = LAYOUT_SEARCHED;
     if (peek_init(&search.peek)) {
@@ -654,9 +655,10 @@ void layout_search(struct torch_access *torch)
 #define FOLLOWED_MAX 6
 
 struct followed {
-    PyObject *tensor;        /* owned */
-    uint64_t function;       /* the address of the one that made it; 0: none */
-    bool is_followed_itself; /* else by its function, if there is one */
+    PyObject *tensor;  /* owned */
+    uint64_t function; /* address of the function that made it; 0: none */
+    bool
+        is_followed_itself; /* without `function`: whether autograd follows it as a leaf */
     char impl[IMPL_MAX];
     char meta[META_SIZE];
 };
@@ -675,7 +677,8 @@ static uint64_t find_address(const struct search *search, PyObject *tensor)
     return samples_natural(descriptor_get(search->torch->objects.cdata, tensor));
 }
 
-/* The address of the tensor's `grad_fn`, which is what Python's object begins with; 0: it has none. */
+/* The address of the tensor's `grad_fn`, which is the first field of Python's object. 0: the
+ * tensor has none. */
 static bool
 find_function(const struct search *search, PyObject *tensor, uint64_t *function)
 {
@@ -693,7 +696,7 @@ find_function(const struct search *search, PyObject *tensor, uint64_t *function)
     return is_good;
 }
 
-/* `tensor`'s reference is stolen; NULL: it could not be made. */
+/* Adds a sample. Steals the reference to `tensor`; NULL means that it could not be made. */
 static bool add(struct grad_search *grad, PyObject *tensor, bool is_followed_itself)
 {
     struct followed *followed = &grad->followed[grad->count];
@@ -801,7 +804,8 @@ find_place(const struct grad_search *grad, bool is_function, uint16_t *found)
     return false;
 }
 
-/* Whether the place of a tensor that is followed and not, in turn, says what libtorch does. */
+/* Whether the byte at that place changes with requires_grad_ in the same way as libtorch's
+ * answer. */
 static bool is_reported(const struct search *search, const struct tensor_layout *layout)
 {
     PyObject *tensor = make_leaf(search, 4);
@@ -833,7 +837,7 @@ static bool find_places(struct grad_search *grad, struct tensor_layout *layout)
     return false;
 }
 
-/* layout.c: finds `grad` and what follows it in the layout, or leaves it 0. No exception is left. */
+/* Finds `grad` and the two fields after it, or leaves `grad` 0. Leaves no exception set. */
 static void grad_search(const struct search *search, struct tensor_layout *layout)
 {
     struct grad_search grad = {.search = search};

@@ -1,4 +1,4 @@
-/* Shared by the tensor_*.c files alone. All of it is called with the GIL held. */
+/* Interfaces between the files of this folder. All functions are called with the GIL held. */
 #ifndef MONITORCH_PYTHON_TENSOR_PRIVATE_H
 #define MONITORCH_PYTHON_TENSOR_PRIVATE_H
 
@@ -10,21 +10,21 @@
 
 /* ---- tensor.c: Python objects, without running code of the user's ---- */
 
-/* What modules, types and instances hold in their own dictionaries: no `__getattr__`, no
- * metaclass, no property is asked. Borrowed; NULL where there is none; no exception is set. */
+/* Values in the dictionaries of modules, types and instances, without calling `__getattr__`, a
+ * metaclass or a property. Borrowed; NULL where there is none. No exception is set. */
 PyObject *lookup_in_module(const char *module, const char *name);
 PyTypeObject *lookup_type(const char *module, const char *name);
 PyObject *lookup_in_instance(PyObject *object, const char *name);
 
-/* The descriptors of `type` itself, through which any class is asked. */
+/* The descriptors of `type` itself, which read any class without running code of the class. */
 struct type_access {
     PyObject *mro; /* owned */
     PyObject *dict;
     PyObject *name;
 };
 
-/* What `descriptor` (of the class that it was found in) says of `object`. New reference, or
- * NULL with an exception set. */
+/* Calls `descriptor` (of the class in which it was found) for `object`. New reference, or NULL
+ * with an exception set. */
 PyObject *descriptor_get(PyObject *descriptor, PyObject *object);
 /* The first value of `name` in the dictionaries of the classes of `type`'s mro. Borrowed; NULL
  * without an exception where there is none. */
@@ -37,21 +37,21 @@ struct text_set {
     struct text_entry *buckets[TEXT_BUCKET_COUNT]; /* owned chains */
     size_t count;
 };
-/* Past this many texts a counting note loses its number. */
+/* Above this number of texts, numbers in notes are left out. */
 #define TEXT_COUNT_MAX 1024
 /* "?" where memory ran out. */
 const char *text_set_add(struct text_set *set, const char *text);
-/* str(object), "torch." in front left out; "?" on failure. `object` is of a type that is known
- * to be implemented in C. */
+/* str(object) without the prefix "torch."; "?" on failure. The type of `object` must be
+ * implemented in C. */
 const char *text_set_add_object(struct text_set *set, PyObject *object);
 
 /* ---- layout.c: where a tensor object keeps what has no fast getter ---- */
 
 enum layout_state {
     LAYOUT_UNKNOWN,  /* not found yet; to be searched again */
-    LAYOUT_SEARCHED, /* being searched: this call is within itself */
+    LAYOUT_SEARCHED, /* a search is running, and made this call */
     LAYOUT_KNOWN,
-    LAYOUT_REFUSED, /* something did not fit: the public getters are used */
+    LAYOUT_REFUSED, /* a place did not fit: the public getters are used */
 };
 
 /* Offsets in bytes. */
@@ -107,7 +107,7 @@ static inline uint32_t layout_version(const struct tensor_layout *layout,
     return version;
 }
 
-/* Whether autograd follows the tensor, for itself or since a function made it; `grad` must be
+/* Whether autograd follows the tensor, as a leaf or as a function's result. `grad` must be
  * known. */
 static inline bool layout_requires_grad(const struct tensor_layout *layout,
                                         const void *impl)
@@ -118,7 +118,7 @@ static inline bool layout_requires_grad(const struct tensor_layout *layout,
                             layout_word(meta, layout->grad_function) != 0);
 }
 
-/* Where a tensor's values begin. */
+/* Where the values of a tensor start. */
 struct layout_memory {
     int64_t size;   /* of the storage, in bytes */
     int64_t offset; /* of the first element in it, in elements … */
@@ -126,7 +126,7 @@ struct layout_memory {
     const char *data;
 };
 
-/* False: that is not known, or a number is a symbol, or torch has to be asked. */
+/* Returns false if the memory is not known, a number is symbolic, or torch must be asked. */
 static inline bool layout_find_memory(const struct tensor_layout *layout,
                                       const void *impl,
                                       size_t item_size,
@@ -157,7 +157,7 @@ static inline bool layout_find_memory(const struct tensor_layout *layout,
 /* Functions of libtorch's C interface, found in the library that the program has loaded. A
  * handle is the address of a pointer to the TensorImpl. They return 0 where all is well. */
 struct torch_functions {
-    bool (*requires_grad)(const void *impl); /* of that itself */
+    bool (*requires_grad)(const void *impl); /* of the tensor itself */
     int (*get_dimension_count)(void *handle, int64_t *count);
     int (*get_sizes)(void *handle, int64_t **sizes);
     int (*get_strides)(void *handle, int64_t **strides);
@@ -187,7 +187,8 @@ struct torch_keys {
     uint64_t quantized;
     uint64_t mkldnn;
     uint64_t zero;
-    uint64_t quiet; /* a thread that adds others to its calls has somebody listening */
+    uint64_t
+        quiet; /* set in each call of a thread in which no mode, transform, tracer or profiler is active */
 };
 
 /* Descriptors of torch._C.TensorBase and functions of torch._C: owned, NULL where missing. */
@@ -207,10 +208,10 @@ struct torch_access {
     PyTypeObject *tensor_type; /* owned, as the other types; NULL where not there yet */
     PyTypeObject *parameter_type;
     struct tensor_layout layout;
-    bool is_ready;         /* what follows was looked up */
-    bool is_complete;      /* and the types that torch makes later, too */
+    bool is_ready;         /* the fields below were looked up */
+    bool is_complete;      /* and so were the types that torch defines later */
     bool has_key_numbers;  /* this torch gives the bits of a key set */
-    bool peeks_key_sets;   /* it does not, but where they are is known */
+    bool peeks_key_sets;   /* bits of key sets are read from memory at a known place */
     bool measures_devices; /* see device.h */
     bool tests_devices;    /* the CPU is to be treated like another device */
     struct torch_keys keys;
@@ -234,7 +235,7 @@ struct tensor_access {
     struct numpy_access numpy;
 };
 
-/* A tensor's version, where it lies; false: that is not known. */
+/* Reads a tensor's version from memory. Returns false if its place is not known. */
 static inline bool torch_peek_version(const struct tensor_access *access,
                                       PyObject *object,
                                       uint32_t *version)
@@ -259,10 +260,11 @@ static inline bool torch_peek_version(const struct tensor_access *access,
 
 /* ---- tensor.c ---- */
 
-/* A symbol of a library that the loader has already; nothing is loaded. May be NULL. */
+/* A symbol of a library that is loaded already; loads nothing. May be NULL. */
 void *torch_symbol_find(const char *library, const char *name);
 
-/* Looks up what was not there before; false while there is no torch. */
+/* Looks up the parts of torch that were not loaded before. Returns false while torch is not
+ * loaded. */
 enum tensor_class torch_classify(struct tensor_access *access, PyTypeObject *type);
 int torch_describe(struct tensor_access *access,
                    PyObject *object,
@@ -284,27 +286,29 @@ static inline bool torch_keys_are_plain(const struct torch_keys *known, uint64_t
     return (keys & ~known->plain) == 0 && (keys & known->dense) != 0;
 }
 
-/* A strided tensor in plain memory, of a type and dtype that are known: without a call of Python's.
- * False: it is none, or could not be found; then `tensor` holds nothing of use. */
+/* Describes a strided tensor in plain memory with a known type and dtype, without a call of
+ * Python. Returns false if it is none, or could not be found; `tensor` is undefined then. */
 bool torch_describe_plain(struct tensor_access *access,
                           PyObject *object,
                           struct tensor *tensor);
 
 uint32_t torch_version(struct tensor_access *access, PyObject *object);
-/* Of a number of ScalarType. */
+/* The dtype of a number of ScalarType. */
 enum dtype torch_find_dtype(int32_t number);
 
-/* The TensorImpl behind the object, outside guards too; NULL: there is none, or it is unknown. */
+/* The TensorImpl behind the object, readable outside of guards too. NULL if there is none, or if
+ * its place is unknown. */
 void *torch_find_impl(const struct torch_access *torch, PyObject *object);
 
-/* Whether torch calls made now reach nobody else: no mode, transform, tracer, profiler. */
+/* Whether torch calls made now are invisible to the program: no mode, transform, tracer or
+ * profiler is active. */
 bool torch_is_quiet(const struct torch_access *torch);
 
 /* ---- keys.c ---- */
 
 void torch_keys_find(struct torch_access *torch);
-/* The bits of a DispatchKeySet, whose reference is stolen; false with no exception set where it is
- * NULL or they cannot be had. */
+/* The bits of a DispatchKeySet, whose reference is stolen. Returns false, with no exception set,
+ * if it is NULL or cannot be read. */
 bool torch_read_key_set(const struct torch_access *torch,
                         PyObject *set,
                         uint64_t *keys);
@@ -314,10 +318,10 @@ bool torch_ask_keys(const struct torch_access *torch, PyObject *object, uint64_t
 bool torch_guard_enter(const struct torch_access *torch, struct torch_guard *guard);
 void torch_guard_leave(struct torch_guard *guard);
 
-/* layout.c: looks for the layout, by torch's own answers for tensors made for that. */
+/* Searches the layout with sample tensors and the answers of torch's public functions. */
 void layout_search(struct torch_access *torch);
 
-/* Everything but array.shape, as for a tensor of which nothing is known. */
+/* Sets every field but array.shape to the value of an unknown tensor. */
 void tensor_init(struct tensor *tensor, PyObject *object);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sorting objects by what they are, and sending each to those who know its kind. */
+/* Tensors and arrays: sorts objects by kind, and calls the code that describes that kind. */
 #include "runtime/base/hash/hash.h"
 
 #include "runtime/base/memory.h"
@@ -13,9 +13,9 @@ static void torch_release(struct torch_access *torch);
 
 static void type_access_release(struct type_access *access);
 
-/* ---- Looking at Python objects without running code of the user's ---- */
+/* ---- reading Python objects without running code of the program ---- */
 
-/* A name that cannot be looked up is not there: no exception is left. */
+/* A name whose lookup fails counts as missing: no exception is left. */
 static PyObject *dict_find(PyObject *dict, const char *name)
 {
     PyObject *key = PyUnicode_FromString(name);
@@ -68,7 +68,7 @@ PyObject *lookup_in_instance(PyObject *object, const char *name)
     if (PyDict_Check(dict)) {
         value = dict_find(dict, name);
     }
-    Py_DECREF(dict); /* the instance keeps it */
+    Py_DECREF(dict); /* the instance keeps a reference */
     return value;
 }
 
@@ -124,7 +124,7 @@ class_find(const struct type_access *access, PyObject *class, PyObject *key)
         PyErr_Clear();
         return NULL;
     }
-    Py_DECREF(value); /* the class keeps it */
+    Py_DECREF(value); /* the class keeps a reference */
     return value;
 }
 
@@ -203,7 +203,8 @@ const char *text_set_add_object(struct text_set *set, PyObject *object)
     return kept;
 }
 
-/* NumPy's arrays and scalars, by the array interface of the base types: `__array_struct__`. */
+/* NumPy's arrays and scalars, read through the array interface of the base types:
+ * `__array_struct__`. */
 
 /* The array interface, version 3, as NumPy documents it. */
 struct array_interface {
@@ -294,7 +295,7 @@ static enum dtype dtype_of(const struct array_interface *interface)
     return DTYPE_OTHER;
 }
 
-/* As NumPy writes types: ">f4", "<U3", "|V12". */
+/* The type as NumPy writes it: ">f4", "<U3", "|V12". */
 static const char *dtype_text_of(struct tensor_access *access,
                                  const struct array_interface *interface)
 {
@@ -321,7 +322,7 @@ static const char *dtype_text_of(struct tensor_access *access,
                                                 : text_set_add(&access->texts, text);
 }
 
-/* A mask lies beside the values and says which of them count. */
+/* The values of a masked array are incomplete without the mask, which is stored apart. */
 static bool is_masked(PyTypeObject *type)
 {
     PyTypeObject *masked = lookup_type("numpy.ma.core", "MaskedArray");
@@ -398,7 +399,7 @@ numpy_describe(struct tensor_access *access, PyObject *object, struct tensor *te
     PyErr_Clear();
     if (is_scalar && status == 0) {
         tensor->owner =
-            capsule; /* it keeps the copy that the data pointer points into */
+            capsule; /* the capsule keeps the copy that the data pointer points into */
     } else {
         Py_XDECREF(capsule);
     }
@@ -448,8 +449,8 @@ enum tensor_class tensor_classify(struct tensor_access *access, PyTypeObject *ty
     return class;
 }
 
-/* From how many bytes on memory is held while it is read: the system takes back smaller pieces of
- * freed memory seldom, and to hold one costs as much as to measure so many. */
+/* Memory of at least this many bytes is held while it is read. Smaller pieces of freed memory
+ * are rarely returned to the system, and holding one costs as much as measuring this many bytes. */
 #define HOLD_SIZE        ((uint64_t)64 * 1024)
 #define HOLD_ATTEMPT_MAX 4
 #define ELEMENT_SIZE_MAX 16 /* in bytes, of any dtype */
@@ -490,7 +491,7 @@ static inline bool is_to_be_held(const struct tensor *tensor)
 }
 
 /* The first attempt finds the tensor's memory. Another thread may have run set_ meanwhile, which
- * torch does without the GIL: then what was described is not what is held. */
+ * torch does without the GIL: then the described memory is not the held one. */
 static __attribute__((noinline)) int describe_large(struct tensor_access *access,
                                                     PyObject *object,
                                                     enum tensor_class class,
@@ -552,7 +553,7 @@ void tensor_release(struct tensor *tensor)
     Py_CLEAR(tensor->owner);
 }
 
-/* Not inlined: seldom is the layout not known. */
+/* Not inlined: the layout is almost always known. */
 static __attribute__((noinline)) uint32_t ask_for_version(struct tensor_access *access,
                                                           PyObject *object)
 {
@@ -574,7 +575,7 @@ HOT uint32_t tensor_version(struct tensor_access *access, PyObject *object)
                : ask_for_version(access, object);
 }
 
-/* ---- What of PyTorch the program has loaded: its types, functions and symbols ---- */
+/* ---- the parts of PyTorch that the program has loaded: types, functions and symbols ---- */
 
 static PyObject *keep(PyObject *borrowed)
 {
@@ -662,7 +663,7 @@ void *torch_symbol_find(const char *library, const char *name)
     void *symbol = dlsym(handle == NULL ? RTLD_DEFAULT : handle, name);
 
     if (handle != NULL) {
-        dlclose(handle); /* the count of its users is as before */
+        dlclose(handle); /* the count of the library's users stays as it was */
     }
     return symbol;
 }

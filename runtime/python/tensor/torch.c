@@ -3,8 +3,8 @@
 
 #include "runtime/python/tensor/private.h"
 
-/* Plain tensors: strided, in memory, read through libtorch's C interface, or where they lie: nothing
- * is called that depends on modes, traces or subclasses. */
+/* Plain tensors: strided, in memory, read through libtorch's C interface or from memory. No call
+ * depends on modes, traces or subclasses. */
 
 /* ScalarType's numbers, which libtorch's C interface uses, as they have been since 1.0. */
 static const uint8_t dtypes_by_number[] = {
@@ -87,7 +87,7 @@ static void torch_set_dtype(struct tensor_access *access,
     torch_guard_leave(&guard);
 }
 
-/* Where a TensorImpl has its sizes and strides. */
+/* Where a TensorImpl stores its sizes and strides. */
 static bool find_dimensions(const struct torch_access *torch,
                             void *impl,
                             int64_t *count,
@@ -109,7 +109,7 @@ static bool find_dimensions(const struct torch_access *torch,
            functions->get_strides(&impl, strides) == 0;
 }
 
-/* Shape and strides, the latter in bytes. */
+/* Reads shape and strides, the latter in bytes. */
 static bool
 dimensions_read(const struct torch_access *torch, void *impl, struct tensor *tensor)
 {
@@ -131,7 +131,7 @@ dimensions_read(const struct torch_access *torch, void *impl, struct tensor *ten
     return true;
 }
 
-/* For a tensor whose memory is a device's. */
+/* Describes a tensor whose memory is a device's. */
 static void
 set_device(struct tensor_access *access, void *handle, struct tensor *tensor)
 {
@@ -182,7 +182,7 @@ static bool ask_for_storage(const struct torch_functions *functions,
            functions->get_data(&impl, data) == 0;
 }
 
-/* The same where it lies, as far as that is known. */
+/* The same, read from memory if the places are known. */
 static bool peek_storage(const struct tensor_layout *layout,
                          const void *impl,
                          struct tensor *tensor,
@@ -200,7 +200,7 @@ static bool peek_storage(const struct tensor_layout *layout,
     return true;
 }
 
-/* What follows the dtype. */
+/* Reads the storage, offset and shape, after the dtype. */
 static int read_memory(struct tensor_access *access,
                        void *impl,
                        uint64_t keys,
@@ -232,7 +232,7 @@ static int read_memory(struct tensor_access *access,
     } else if ((keys & access->torch.keys.cpu) == 0 || access->torch.tests_devices) {
         torch_set_on_device(&access->torch, tensor);
     } else if (tensor->note[0] == '\0') {
-        /* Without elements nothing is read, but the values are known: there are none. */
+        /* A tensor without elements has known values: none. Its pointer is not read. */
         tensor->array.data = data == NULL ? (const void *)tensor->dimensions : data;
     }
     return 0;
@@ -294,8 +294,8 @@ bool torch_describe_plain(struct tensor_access *access,
 
 /* ---- One fact each, by torch's public getters ---- */
 
-/* Whether the function, asked without arguments, answers None, False or 0; a function that
- * this torch does not have counts as one that does. */
+/* Whether the function, called without arguments, returns None, False or 0. A function that this
+ * torch does not have returns True here. */
 static bool says_nothing(PyObject *function)
 {
     PyObject *answer = function == NULL ? NULL : PyObject_CallNoArgs(function);
@@ -308,7 +308,7 @@ static bool says_nothing(PyObject *function)
     return is_nothing;
 }
 
-/* Modes, transforms, tracers and the like add a key of theirs to each call of the thread. */
+/* Modes, transforms and tracers add a dispatch key of theirs to each call of the thread. */
 static bool includes_no_listener(const struct torch_access *torch)
 {
     PyObject *function = torch->objects.included_keys;
@@ -402,7 +402,7 @@ static bool torch_ask_method_integer(PyObject *method, PyObject *object, int64_t
     return is_known;
 }
 
-/* A tuple of integers: symbolic ones are of another type, and nobody asks their value. */
+/* A tuple of integers. Symbolic integers are of another type, and their value is not asked for. */
 static bool ask_integers(PyObject *tuple, int64_t *values, uint32_t *count)
 {
     Py_ssize_t size = tuple != NULL && PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
@@ -422,7 +422,7 @@ static bool torch_ask_shape(const struct torch_access *torch,
                             PyObject *object,
                             struct tensor *tensor)
 {
-    /* A tracer would note in its graph that somebody asked. */
+    /* A tracer would record this question in its graph. */
     if (!says_nothing(torch->objects.tracing_state)) {
         return false;
     }
@@ -435,7 +435,7 @@ static bool torch_ask_shape(const struct torch_access *torch,
     return is_known;
 }
 
-/* In bytes. */
+/* The strides in bytes. */
 static bool torch_ask_strides(const struct torch_access *torch,
                               PyObject *object,
                               struct tensor *tensor)
@@ -467,7 +467,7 @@ static int64_t torch_ask_storage_size(const struct torch_access *torch,
     int64_t size;
 
     if (!ask_integer(answer, &size)) {
-        size = -1; /* then nothing fits */
+        size = -1; /* then no size fits */
     }
     PyErr_Clear();
     Py_XDECREF(answer);
@@ -475,7 +475,7 @@ static int64_t torch_ask_storage_size(const struct torch_access *torch,
     return size;
 }
 
-/* In bytes; to be asked after shape and dtype. */
+/* The offset, in bytes. Shape and dtype must be known. */
 static const char *
 torch_ask_text(struct tensor_access *access, PyObject *descriptor, PyObject *object)
 {
@@ -509,7 +509,7 @@ torch_ask_state(struct tensor_access *access, PyObject *object, struct tensor *t
     PyErr_Clear();
 }
 
-/* A fake tensor's own device: the tensor inside is of the device "meta". */
+/* The device of a fake tensor itself: the tensor inside it is on the device "meta". */
 static const char *fake_device(struct tensor_access *access, PyObject *object)
 {
     static const char *const names[] = {"_fake_device", "fake_device"};
@@ -525,8 +525,8 @@ static const char *fake_device(struct tensor_access *access, PyObject *object)
     return "";
 }
 
-/* The sizes in the tensor object itself: what a wrapper answers when asked may be computed by
- * code of the user's. Symbolic sizes are not there; the object then says one dimension of 0. */
+/* The sizes that the tensor object stores. A wrapper's own answer may be computed by code of the
+ * program. Symbolic sizes are not stored; the object then has one dimension of 0. */
 static bool read_inner_shape(const struct torch_access *torch,
                              const void *impl,
                              struct tensor *tensor)
@@ -600,7 +600,7 @@ static const char *sparse_note(struct tensor_access *access, PyObject *object)
     int64_t count;
     char text[64];
 
-    /* Asking is an operation: a mode, a transform or a tracer would see it. */
+    /* The question is an operation, which a mode, a transform or a tracer would see. */
     if (access->texts.count > TEXT_COUNT_MAX || !torch_is_quiet(&access->torch) ||
         !torch_ask_method_integer(access->torch.objects.stored_count, object, &count)) {
         return "sparse";
@@ -663,8 +663,8 @@ static void describe_native(struct tensor_access *access,
     }
 }
 
-/* The tensor under torch.func.grad's wrappers, where it is plain memory: its values are what
- * the wrapper's are. */
+/* The tensor below the wrappers of torch.func.grad, if it is in plain memory. Its values are the
+ * wrapper's. */
 static bool describe_unwrapped(struct tensor_access *access,
                                PyObject *object,
                                struct tensor *tensor)
@@ -692,7 +692,8 @@ static bool describe_unwrapped(struct tensor_access *access,
     if (found.owner == NULL) {
         found.owner = inner;
     } else {
-        Py_DECREF(inner); /* the wrapper keeps it; `owner` is what lies still deeper */
+        Py_DECREF(
+            inner); /* the wrapper keeps a reference; `owner` is the innermost tensor */
     }
     *tensor = found;
     tensor->array.shape = tensor->dimensions;
@@ -779,7 +780,7 @@ static int torch_describe_carefully(struct tensor_access *access,
     return 0;
 }
 
-/* ---- PyTorch: the types of its tensors, and what each tensor is read by ---- */
+/* ---- PyTorch's types of tensors, and the function that reads each ---- */
 
 enum tensor_class torch_classify(struct tensor_access *access, PyTypeObject *type)
 {

@@ -49,7 +49,7 @@ static void device_work_release(struct device_work *work)
     work->count = 0;
 }
 
-/* The work owns `handle` from now on; also gives it back. NULL counts as a failure. */
+/* Hands `handle` over to the work, and returns it. NULL counts as a failure. */
 static struct aten_tensor *device_work_keep(struct device_work *work,
                                             struct aten_tensor *handle)
 {
@@ -125,7 +125,7 @@ static struct aten_tensor *call(struct device_work *work,
     return device_work_keep(work, (struct aten_tensor *)(uintptr_t)stack[0]);
 }
 
-/* aten::NAME of one, two or three tensors; tensors stay their owners'. */
+/* Calls aten::NAME of one, two or three tensors. The caller keeps the tensors. */
 static struct aten_tensor *
 device_call_1(struct device_work *work, const char *operation, struct aten_tensor *a)
 {
@@ -204,7 +204,7 @@ device_stack(struct device_work *work, struct aten_tensor *const *tensors, size_
                 (struct argument[]){VALUE((uintptr_t)list), VALUE(0)}, 2);
 }
 
-/* Of complex numbers by their magnitude. */
+/* Columns of a row of statistics. Complex numbers are measured by their magnitude. */
 enum device_column {
 #define STATISTIC_COUNT(field, name, function) DEVICE_COLUMN_##name,
 #include "runtime/array/statistics/statistics.def"
@@ -354,7 +354,8 @@ count_true(struct device_work *work, const char *operation, struct aten_tensor *
                            DEVICE_DTYPE_FLOAT64);
 }
 
-/* Begins to compute the row; NULL where the device cannot. The caller deletes it. */
+/* Starts the computation of a row. Returns NULL where the device cannot compute it. The caller
+ * deletes the row. */
 static struct aten_tensor *device_row_new(const struct device_functions *functions,
                                           const struct device_constants *constants,
                                           struct aten_tensor *piece,
@@ -393,7 +394,7 @@ static struct aten_tensor *device_row_new(const struct device_functions *functio
     return row;
 }
 
-/* ---- putting together ---- */
+/* ---- totals of rows ---- */
 
 static void device_totals_init(struct device_totals *totals, enum dtype dtype)
 {
@@ -488,7 +489,7 @@ static void device_totals_finish(struct device_totals *totals,
 #define PIECE_COUNT_MAX ((uint64_t)4 << 20)
 /* Elements of a tensor. */
 #define ELEMENT_COUNT_MAX ((uint64_t)1 << 32)
-/* With so many rows all is waited for. */
+/* The queue is flushed when it holds this many rows. */
 #define ROW_COUNT_WANTED 128
 #define DEVICE_COUNT_MAX 64
 #define DEVICE_TYPE_MPS  13
@@ -625,7 +626,7 @@ row_add(struct device_queue *queue, const struct piece *piece, uint64_t count)
         device_row_new(functions, &queue->constants[piece->device], part, piece->dtype);
     functions->delete_handle(part);
     if (values == NULL) {
-        /* It will not work next time either, and torch says so on stderr. */
+        /* It would fail the next time too, and torch prints a warning for each failure. */
         queue->constants[piece->device].refused |= (uint64_t)1 << piece->dtype;
         return false;
     }
@@ -669,7 +670,7 @@ static bool is_capturing(const struct device_queue *queue)
     return captures;
 }
 
-/* What is there when the first tensor of a device is. */
+/* Prepares what the first tensor of a device needs. */
 static bool queue_prepare(struct device_queue *queue)
 {
     if (!queue->has_functions) {
@@ -747,9 +748,9 @@ bool device_queue_add(struct device_queue *queue,
     return is_added;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* The function of the device's own library that waits for all that a device has to do. */
+/* The function of the device's own library that waits until the device has no work left. */
 static int (*synchronize_find(void))(void)
 {
     static const struct {
@@ -771,7 +772,7 @@ static int (*synchronize_find(void))(void)
     return found;
 }
 
-/* The rows may have been computed on several streams: copying waits for one of them alone. */
+/* The rows may have been computed on several streams, and a copy waits for one stream only. */
 static void wait_for_devices(const struct device_queue *queue)
 {
     int (*synchronize)(void) = synchronize_find();

@@ -17,22 +17,23 @@ typedef void (*device_report)(void *target, const struct statistics *statistics)
 /* NULL: out of memory. The access must outlive it. */
 struct device_queue *device_queue_new(struct tensor_access *access,
                                       device_report report);
-/* Results that are not reported yet never are. */
+/* Drops the results that were not reported. */
 void device_queue_free(struct device_queue *queue);
-/* In the child after a fork: begins anew, and touches nothing of what the parent made on its
- * devices. */
+/* In the child after a fork: starts with an empty queue and leaves the parent's work on its
+ * devices alone. */
 void device_queue_forget(struct device_queue *queue);
 
-/* Begins to measure `object`, described as `tensor` with is_on_device set. False: its statistics
- * cannot be had there (a mode, a transform or a tracer would see it; the device cannot do it; it is
- * too large), and nothing will be reported. */
+/* Starts to measure `object`, described as `tensor` with is_on_device set. Returns false if its
+ * statistics cannot be computed there (a mode, a transform or a tracer would see it; the device
+ * does not support it; it is too large). Nothing is reported for it then. */
 bool device_queue_add(struct device_queue *queue,
                       PyObject *object,
                       const struct tensor *tensor,
                       void *target);
-/* Waits for all that was begun, and reports it; nothing is reported where the device failed. */
+/* Waits for all measurements and reports them. Measurements that the device failed are not
+ * reported. */
 void device_queue_flush(struct device_queue *queue);
-/* Whether something was begun and not reported. */
+/* Whether a measurement was started and not reported yet. */
 bool device_queue_is_waiting(const struct device_queue *queue);
 
 #endif
