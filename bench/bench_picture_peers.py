@@ -1,6 +1,6 @@
 """How many screens the whole picture of a model needs, beside torchvista's and TorchLens'.
 
-Six models and a training (tests/draw/models.py). A screen has 1,280 x 800 pixels. Ours is the picture
+Six models and a training (tests/view/flow/models.py). A screen has 1,280 x 800 pixels. Ours is the picture
 that `monitorch graph` draws by default: of a step, with deep calls as one box each. Those of the peers
 are the whole graph with all modules open, measured in Chromium at the size at which its texts have the
 size that the peer gave them; TorchLens needs graphviz's dot. Of a training, peers draw the forward alone. Times are of one run: starting Python and torch, recording and drawing; or tracing and layout.
@@ -28,7 +28,7 @@ from claims import Claims
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-MODELS = ROOT / "tests/draw/models.py"
+MODELS = ROOT / "tests/view/flow/models.py"
 COMMAND = pathlib.Path(os.environ.get("MONITORCH_BUILD", ROOT / "build")) / "bin/monitorch"
 CLAIM = 1.5
 SCREEN = 1280 * 800
@@ -48,7 +48,7 @@ def ours(name, folder):
     trace, picture = folder / "run.mtrace", folder / "run.svg"
     begun = time.perf_counter()
     words = ["--backward"] if name in ("gan", "nanogpt") else []
-    program = ROOT / "tests/draw/gpt_training.py" if name == "nanogpt" else MODELS
+    program = ROOT / "tests/view/flow/gpt_training.py" if name == "nanogpt" else MODELS
     argument = "3" if name == "nanogpt" else name
     recording = [sys.executable, "-m", "monitorch", "run", "-q", *words, "-o", trace, program, argument]
     subprocess.run(recording, check=True, stdout=subprocess.DEVNULL)
@@ -66,10 +66,10 @@ def model_of(name):
 
     torch.manual_seed(0)
     if name == "nanogpt":
-        gpt = runpy.run_path(str(ROOT / "tests/draw/gpt_training.py"))
+        gpt = runpy.run_path(str(ROOT / "tests/view/flow/gpt_training.py"))
         ids = torch.randint(0, 65, (4, 16))
         return gpt["GPT"](), (ids, ids)
-    return importlib.import_module("tests.draw.models").MODELS[name]()
+    return importlib.import_module("tests.view.flow.models").MODELS[name]()
 
 
 def torchvista_of(name, folder, window):

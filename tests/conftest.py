@@ -69,3 +69,16 @@ def compiler_module():
     if not compiler.is_built():
         pytest.skip("the compiler is not built (make)")
     return compiler
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("traces")
+
+
+@pytest.fixture(scope="module")
+def nested(folder):
+    """A trace that several commands are tested with."""
+    from tests.trace import scenarios
+
+    return scenarios.nested_calls().write(folder / "nested.mtrace")

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 mkdir -p "$build/fuzz/findings"
 failed=
 
-for source in tests/fuzz/*.c; do
+for source in $(find tests -name "fuzz_*.c" | sort); do
     name=$(basename "$source" .c)
     # The rewriter's targets share their seeds and have a script of their own.
     case $name in fuzz_rewrite | fuzz_strip) continue ;; esac

@@ -13,7 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-PROGRAMS = ROOT / "tests/draw"
+PROGRAMS = ROOT / "tests/view/flow"
 RANKS = 4
 
 JOB = """\

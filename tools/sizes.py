@@ -21,7 +21,7 @@ LIST = "tools/sizes.txt"
 FOLDERS = ("instrument", "runtime", "tools", "bench", "tests", "samples")
 ENDINGS = (".c", ".h", ".py", ".sh")
 # Programs that tests run are as long as they are.
-NOT_OURS = ("tests/rewrite/pairs/", "/golden/", "/programs/", "/inputs/", "samples/bugs/")
+NOT_OURS = ("tests/instrument/rewrite/pairs/", "/golden/", "/programs/", "/inputs/", "samples/bugs/")
 FILE_MOST, FUNCTION_MOST, TEST_FUNCTION_MOST = 1000, 40, 70
 
 

@@ -1,10 +1,11 @@
-"""Prints the words with which pytest runs the tests of one folder, by tools/tests.txt.
+"""Prints the words with which pytest runs the tests of one folder.
 
-    python3 tools/tests_of.py view/diff    # tests/commands/test_diff.py … tests/unit/test_programs.py -k …
+    python3 tools/tests_of.py view/diff    # tests/view/diff tests/unit/test_programs.py::…
     make check IN=view/diff                # runs them
 
-The folder is named from the repository's root or from runtime/. C unit programs belong to each folder
-of which they include a header. Exit code 2 where there is no such folder.
+The folder is named from the repository's root or from runtime/. Its tests lie at the same path below tests/;
+tools/tests.txt lists those that lie elsewhere. C unit programs belong to each folder of which they include a
+header. Exit code 2 where there is no such folder.
 """
 
 from __future__ import annotations
@@ -27,14 +28,23 @@ def is_below(folder: str, other: str) -> bool:
     return folder == other or folder.startswith(other + "/")
 
 
+def mirrors_of(folder: str) -> list[str]:
+    """The folders of tests/ at the path of a folder of sources."""
+    path = folder.removeprefix("runtime/")
+    path = re.sub("^python/monitorch/_?", "python/", path)
+    views = [re.sub("^command/", "view/", path)]
+    return [f"tests/{name}" for name in {path, *views} if any((ROOT / "tests" / name).rglob("test_*.py"))]
+
+
 def tests_of(folder: str) -> list[str]:
     """The files and folders of tests; those that lie in another one of them are left out."""
     lists = read_list()
     found = {word for name, words in lists.items() if is_below(name, folder) for word in words}
+    found.update(mirrors_of(folder))
     above = folder
     while not found and above:
         above = above.rpartition("/")[0]
-        found = set(lists.get(above, ()))
+        found = {*lists.get(above, ()), *mirrors_of(above)}
     return sorted(word for word in found if not any(word != o and is_below(word, o) for o in found))
 
 
@@ -43,7 +53,7 @@ def unit_programs_of(folder: str) -> list[str]:
         headers = INCLUDE.findall(path.read_text())
         return any(is_below(header.rpartition("/")[0], folder) for header in headers)
 
-    return [path.stem for path in sorted((ROOT / "tests/unit").glob("test_*.c")) if is_of(path)]
+    return [path.stem for path in sorted((ROOT / "tests").rglob("test_*.c")) if is_of(path)]
 
 
 def find_folder(name: str) -> str | None:

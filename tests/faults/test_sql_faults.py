@@ -3,8 +3,8 @@ message and exit code 3."""
 
 import pytest
 
-from tests.commands.test_sql import run
 from tests.trace import scenarios
+from tests.view.sql.test_sql import run
 
 ATTEMPTS = 3000
 QUERIES = [

@@ -1,5 +1,5 @@
 """The trace file while the disk fails: the program ends as it would have, and what it recorded
-is read. The program is tests/unit/test_log_faults.c, which follows a seed."""
+is read. The program is tests/trace/test_log_faults.c, which follows a seed."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import paths
 
-PROGRAM = paths.UNIT_PROGRAMS / "test_log_faults"
+PROGRAM = paths.unit_program("test_log_faults")
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists(PROGRAM), reason="the program is not built (make unit-programs)"

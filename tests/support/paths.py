@@ -10,13 +10,22 @@ import sysconfig
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MONITORCH_BUILD", ROOT / "build")).resolve()
-UNIT_PROGRAMS = pathlib.Path(
-    os.environ.get("MONITORCH_UNIT_PROGRAMS", BUILD / "obj" / "checked" / "tests" / "unit")
-)
+UNIT_PROGRAMS = pathlib.Path(os.environ.get("MONITORCH_UNIT_PROGRAMS", BUILD / "obj/checked/tests"))
 COMMAND = BUILD / "bin" / "monitorch-instrument"
 PYTHON_PATH = BUILD / "python"
 PACKAGE = PYTHON_PATH / "monitorch"
 STDLIB = pathlib.Path(sysconfig.get_paths()["stdlib"]).resolve()
+
+
+def unit_sources():
+    """The C unit programs' sources, each beside the other tests of its module."""
+    return sorted((ROOT / "tests").rglob("test_*.c"))
+
+
+def unit_program(name):
+    """The program that the build made of the one source of that name."""
+    (source,) = (ROOT / "tests").rglob(f"{name}.c")
+    return UNIT_PROGRAMS / source.relative_to(ROOT / "tests").with_suffix("")
 
 
 def scratch(name):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import paths, viewer
 
-MAKER = paths.UNIT_PROGRAMS / "make_trace"
+MAKER = paths.unit_program("make_trace")
 
 RETURNED, LEFT = 1, 2
 JOINED, GENERATOR, AGAIN = 1, 2, 4

@@ -1,17 +1,16 @@
-"""Runs the C unit tests: each tests/unit/*.c is a program of its own."""
+"""Runs the C unit tests: each test_*.c below tests/ is a program of its own."""
 
 import os
-import pathlib
 import subprocess
 
 import pytest
 
 from tests.support import paths
 
-SOURCES = sorted(pathlib.Path(__file__).parent.glob("*.c"))
+NAMES = sorted(source.stem for source in paths.unit_sources())
 
 
-@pytest.mark.parametrize("name", [source.stem for source in SOURCES])
+@pytest.mark.parametrize("name", NAMES)
 def test_program(name, tmp_path, request):
     environment = dict(os.environ)
     if request.config.getoption("--slow"):
@@ -21,7 +20,7 @@ def test_program(name, tmp_path, request):
     environment["ASAN_OPTIONS"] = "detect_leaks=1"
     # A program works in a folder of its own; files where it was started are no concern of it.
     (tmp_path / "saved").write_text("somebody else's")
-    program = paths.UNIT_PROGRAMS / name
+    program = paths.unit_program(name)
     assert program.exists(), f"{program} is missing: run `make unit-programs`"
     run = subprocess.run(
         [str(program)],
