@@ -39,6 +39,8 @@ struct log_writer {
     uint64_t lost_count;
     uint64_t training_step; /* that is under way */
     bool is_stopped;
+    bool
+        is_unkept; /* there is no file: `stream` has room for one record, in plain memory */
 
     struct log_open_chunk definitions;
     uint64_t definitions_size; /* of all chunks of definitions so far */
@@ -427,6 +429,9 @@ bool log_writer_define(struct log_writer *writer,
     if (writer->is_stopped || rest.size > LOG_DEFINITIONS_MAX / 2) {
         return false;
     }
+    if (writer->is_unkept) {
+        return true;
+    }
     padded = log_record_padded(head_size + rest.size);
     if (padded > log_open_chunk_left(&writer->definitions) &&
         !log_chunks_next_definitions(writer, padded, &error)) {
@@ -724,10 +729,48 @@ check_options(const char *path, const struct log_options *options, struct error 
 
 static void writer_free(struct log_writer *writer)
 {
+    if (writer->is_unkept) {
+        memory_free(writer->stream.header);
+    }
     intern_release(&writer->intern);
     memory_free(writer->ring);
     memory_free(writer->path);
     memory_free(writer);
+}
+
+static bool make_unkept(struct log_writer *writer, const struct log_options *options)
+{
+    size_t size = sizeof(struct log_chunk) + LOG_RECORD_MAX;
+
+    writer->is_unkept = true;
+    writer->chunk_count = 1;
+    writer->stream.header = memory_allocate_zeroed(size, 1);
+    writer->stream.size = size;
+    writer->stream.used = sizeof(struct log_chunk);
+    writer->path = memory_allocate_zeroed(1, 1);
+    header_fill(&writer->header, options);
+    return writer->stream.header != NULL && writer->path != NULL;
+}
+
+struct log_writer *log_writer_new_unkept(const struct log_options *options,
+                                         struct error *error)
+{
+    struct log_writer *writer = memory_allocate_zeroed(1, sizeof *writer);
+
+    assert(!log_options_keep_newest(options) && options->size_limit == 0);
+    if (writer != NULL && !make_unkept(writer, options)) {
+        writer_free(writer);
+        writer = NULL;
+    }
+    if (writer == NULL) {
+        error_set_memory(error);
+    }
+    return writer;
+}
+
+bool log_writer_is_kept(const struct log_writer *writer)
+{
+    return !writer->is_unkept;
 }
 
 struct log_writer *
@@ -782,9 +825,14 @@ static uint64_t writer_end(const struct log_writer *writer)
 bool log_writer_close(struct log_writer *writer, struct error *error)
 {
     struct error ignored = ERROR_INIT;
-    uint64_t end = writer_end(writer);
+    uint64_t end;
     bool is_closed;
 
+    if (writer->is_unkept) {
+        writer_free(writer);
+        return true;
+    }
+    end = writer_end(writer);
     error = error == NULL ? &ignored : error;
     log_writer_note_seal(writer);
     log_chunk_seal(&writer->stream);
@@ -803,6 +851,10 @@ bool log_writer_close(struct log_writer *writer, struct error *error)
 
 void log_writer_abandon(struct log_writer *writer)
 {
+    if (writer->is_unkept) {
+        writer_free(writer);
+        return;
+    }
     log_chunk_drop(&writer->stream);
     log_chunk_drop(&writer->definitions);
     mapping_close(&writer->file);
@@ -820,7 +872,9 @@ static void log_writer_stop(struct log_writer *writer, const struct error *error
     writer->is_stopped = true;
     error_set(&writer->stopped, error->kind, "%s; recording has stopped", error->text);
     /* What was reserved for a chunk that could not be opened is given back to the disk. */
-    (void)mapping_cut(&writer->file, writer->file_size, &ignored);
+    if (!writer->is_unkept) {
+        (void)mapping_cut(&writer->file, writer->file_size, &ignored);
+    }
 }
 
 /* ---- the stream ---- */
@@ -879,8 +933,12 @@ void log_writer_commit(struct log_writer *writer, struct log_record record)
     if (padded < writer->begun_size || record.size < padded) {
         memset(place + record.size, 0, writer->begun_size - record.size);
     }
-    log_record_publish(place, record);
-    writer->stream.used += padded;
+    if (writer->is_unkept) {
+        memset(place, 0, padded);
+    } else {
+        log_record_publish(place, record);
+        writer->stream.used += padded;
+    }
     writer->begun_size = 0;
     writer->event_count += record.kind == LOG_EVENT;
 }

@@ -40,6 +40,12 @@ struct log_writer;
 struct log_writer *log_writer_new(const char *path,
                                   const struct log_options *options,
                                   struct error *error);
+/* One without a file, for those who read along: a record is gone once it is committed; texts and forms have
+ * their numbers. Keeps no newest events. NULL: no memory. */
+struct log_writer *log_writer_new_unkept(const struct log_options *options,
+                                         struct error *error);
+/* Whether it has a file: else no record can be filled in later. */
+bool log_writer_is_kept(const struct log_writer *writer);
 /* Seals and cuts the file to its size. A failure is in `error` (may be NULL); the writer is freed
  * in any case. */
 bool log_writer_close(struct log_writer *writer, struct error *error);

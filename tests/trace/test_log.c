@@ -455,6 +455,34 @@ static void test_size_limit(void)
                          &(struct error){ERROR_NONE, ""}) == NULL);
 }
 
+/* Without a file: texts have their numbers, records are counted, and none stays. */
+static void test_unkept(void)
+{
+    struct error error = ERROR_INIT;
+    struct log_writer *writer = log_writer_new_unkept(&plain, &error);
+    uint32_t text = log_writer_text(writer, SLICE("x"));
+    size_t size = sizeof(struct log_event) + 100;
+
+    CHECK(writer != NULL && !log_writer_is_kept(writer));
+    CHECK(text != 0 && log_writer_text(writer, SLICE("y")) != text);
+    CHECK(log_writer_text(writer, SLICE("x")) == text);
+    define_module(writer, SLICE("source"));
+    for (uint64_t i = 0; i < 100000; i++) {
+        char *place = log_writer_begin(writer, size);
+
+        if (!CHECK(place != NULL && place[0] == 0 && place[size - 1] == 0)) {
+            break;
+        }
+        memset(place, 7, size);
+        log_writer_commit(
+            writer, (struct log_record){.size = (uint32_t)size, .kind = LOG_EVENT});
+    }
+    CHECK(log_writer_event_count(writer) == 100000 && log_writer_chunk(writer) == 0);
+    CHECK(log_writer_begin(writer, LOG_RECORD_MAX) != NULL);
+    CHECK(log_writer_stopped(writer) == NULL && log_writer_close(writer, &error));
+    log_writer_abandon(log_writer_new_unkept(&plain, &error));
+}
+
 /* The system's own limit of a file's size, which sends a signal. */
 static void limit_file_size(rlim_t size)
 {
@@ -727,6 +755,7 @@ int main(void)
     test_settings();
     test_lost_setting();
     test_size_limit();
+    test_unkept();
     test_file_size_limit();
     test_lock();
     test_lock_of_copy();
