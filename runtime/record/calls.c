@@ -362,18 +362,6 @@ void call_table_each(struct call_table *table,
 
 /* A module of a recording: its sites, names and loops, numbered for quick visits. */
 
-static bool copy_texts(struct recorded_module *module, const struct module_text *text)
-{
-    struct arena *arena = &module->arena;
-
-    module->text.table = arena_copy(arena, text->table);
-    module->text.name = arena_copy(arena, text->name);
-    module->text.file = arena_copy(arena, text->file);
-    module->text.source = arena_copy(arena, text->source);
-    module->text.source_tag = text->source_tag;
-    return !arena->has_failed;
-}
-
 static void *allocate_zeroed(struct arena *arena, size_t count, size_t size)
 {
     void *block = arena_allocate(arena, count > 0 ? count : 1, size);
@@ -556,27 +544,17 @@ static bool prepare(struct recorded_module *module, bool has_reads)
     return true;
 }
 
-struct recorded_module *
-recorded_module_new(const struct module_text *text, bool has_reads, struct error *error)
+struct recorded_module *recorded_module_new(struct site_module *source, bool has_reads)
 {
     struct recorded_module *module = memory_allocate_zeroed(1, sizeof(*module));
 
     if (module == NULL) {
-        error_set_memory(error);
         return NULL;
     }
     arena_init(&module->arena);
-    if (!copy_texts(module, text)) {
-        error_set_memory(error);
-        recorded_module_free(module);
-        return NULL;
-    }
-    if (!site_table_read(&module->table, module->text.table, &module->arena, error)) {
-        recorded_module_free(module);
-        return NULL;
-    }
+    module->source = site_module_use(source);
+    module->table = source->table;
     if (!prepare(module, has_reads)) {
-        error_set_memory(error);
         recorded_module_free(module);
         return NULL;
     }
@@ -592,6 +570,7 @@ void recorded_module_free(struct recorded_module *module)
          i++) {
         call_function_release(&module->functions[i]);
     }
+    site_module_leave(module->source);
     arena_release(&module->arena);
     memory_free(module);
 }

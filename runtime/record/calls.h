@@ -12,6 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
 #include "runtime/record/history.h"
+#include "runtime/record/site_module.h"
 #include "runtime/site/site.h"
 #include "runtime/trace/format.h"
 #include "runtime/trace/reader.h"
@@ -133,15 +134,6 @@ void call_table_each(struct call_table *table,
 /* A module that takes part in a recording: its site table, and what each visit needs of it at
  * hand. */
 
-/* The module's record in the trace. */
-struct module_text {
-    struct slice table;
-    struct slice name;   /* __name__ */
-    struct slice file;   /* that runs */
-    struct slice source; /* of that file; size 0: not known */
-    enum log_source_tag source_tag;
-};
-
 struct recorded_site {
     uint32_t local;  /* which of its function's sites it is */
     uint32_t names;  /* where in `names` its writes begin */
@@ -172,8 +164,8 @@ struct repeating_site {
 
 struct recorded_module {
     struct arena arena;
-    struct module_text text; /* a copy in the arena */
-    struct site_table table;
+    struct site_module *source; /* used */
+    struct site_table table;    /* borrowed from it */
     struct log_module
         recorded;    /* the same as a reader of the trace has it; in the arena */
     uint32_t number; /* in the trace */
@@ -188,11 +180,8 @@ struct recorded_module {
     uint32_t *first_repeating;        /* for each function: where in `repeating` */
 };
 
-/* `has_reads`: read names are numbered too. NULL where the table cannot be read or memory ran
- * out. */
-struct recorded_module *recorded_module_new(const struct module_text *text,
-                                            bool has_reads,
-                                            struct error *error);
+/* `has_reads`: read names are numbered too. `source` is used once more. NULL: no memory. */
+struct recorded_module *recorded_module_new(struct site_module *source, bool has_reads);
 void recorded_module_free(struct recorded_module *module); /* may be NULL */
 
 /* Which of its function's names the site's `read`-th read is, or SITE_NONE. */

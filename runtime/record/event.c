@@ -304,7 +304,9 @@ static bool write_event(struct recorder *recorder,
 
 struct log_event *recorder_late(const struct recorder *recorder)
 {
-    return recorder->late;
+    bool is_kept = recorder->late != NULL && log_writer_is_kept(recorder->log);
+
+    return is_kept ? recorder->late : NULL;
 }
 
 /* What the name has now. */

@@ -395,7 +395,8 @@ struct recorder *recorder_new(const char *path,
         recorder_free(recorder);
         return NULL;
     }
-    recorder->log = log_writer_new(path, &options->log, error);
+    recorder->log = path == NULL ? log_writer_new_unkept(&options->log, error)
+                                 : log_writer_new(path, &options->log, error);
     if (recorder->log == NULL) {
         recorder_free(recorder);
         return NULL;
@@ -468,29 +469,29 @@ struct recorded_module *recorder_module(const struct recorder *recorder,
 static bool write_module(struct recorder *recorder,
                          const struct recorded_module *module)
 {
+    const struct module_text *text = &module->source->text;
     struct log_table head = {
         .record = {.kind = LOG_TABLE},
         .number = module->number,
         .first_site = module->first_site,
         .site_count = module->table.site_count,
-        .module = log_writer_text(recorder->log, module->text.name),
-        .file = log_writer_text(recorder->log, module->text.file),
+        .module = log_writer_text(recorder->log, text->name),
+        .file = log_writer_text(recorder->log, text->file),
     };
     struct log_source source = {
-        .record = {.kind = LOG_SOURCE, .tag = (uint8_t)module->text.source_tag},
+        .record = {.kind = LOG_SOURCE, .tag = (uint8_t)text->source_tag},
         .table = module->number,
     };
 
-    if (!log_writer_define(recorder->log, &head, sizeof(head), module->text.table)) {
+    if (!log_writer_define(recorder->log, &head, sizeof(head), text->table)) {
         return false;
     }
-    return module->text.source.size == 0 ||
-           log_writer_define(recorder->log, &source, sizeof(source),
-                             module->text.source);
+    return text->source.size == 0 ||
+           log_writer_define(recorder->log, &source, sizeof(source), text->source);
 }
 
 struct recorded_module *recorder_add_module(struct recorder *recorder,
-                                            const struct module_text *text,
+                                            struct site_module *source,
                                             struct error *error)
 {
     void *modules = recorder->modules;
@@ -502,10 +503,10 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
         return NULL;
     }
     recorder->modules = modules;
-    module = recorded_module_new(
-        text, recorder->options.has_sources || recorder->options.tap.on_item != NULL,
-        error);
+    module = recorded_module_new(source, recorder->options.has_sources ||
+                                             recorder->options.tap.on_item != NULL);
     if (module == NULL) {
+        error_set_memory(error);
         return NULL;
     }
     module->number = (uint32_t)recorder->module_count;
@@ -513,10 +514,10 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
     module->recorded = (struct log_module){
         .table = module->table,
         .first_site = module->first_site,
-        .name = module->text.name,
-        .file = module->text.file,
-        .source = module->text.source,
-        .source_tag = module->text.source_tag,
+        .name = source->text.name,
+        .file = source->text.file,
+        .source = source->text.source,
+        .source_tag = source->text.source_tag,
     };
     for (uint32_t i = 0; i < module->table.function_count; i++) {
         module->functions[i].table = module->number;
@@ -528,6 +529,18 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
         /* Where this fails recording has stopped, and says so by itself. */
         write_module(recorder, module);
     }
+    return module;
+}
+
+struct recorded_module *recorder_add_text(struct recorder *recorder,
+                                          const struct module_text *text,
+                                          struct error *error)
+{
+    struct site_module *source = site_module_new(text, error);
+    struct recorded_module *module =
+        source == NULL ? NULL : recorder_add_module(recorder, source, error);
+
+    site_module_leave(source);
     return module;
 }
 

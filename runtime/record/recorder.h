@@ -45,6 +45,7 @@ struct recorder_options {
 
 struct recorder;
 
+/* `path` may be NULL: there is no trace, only those who read along. */
 struct recorder *recorder_new(const char *path,
                               const struct recorder_options *options,
                               struct error *error);
@@ -62,10 +63,14 @@ void recorder_set_tap(struct recorder *recorder, const struct recorder_tap *tap)
 /* The log goes away with a fork: ask anew each time. May be NULL after a failed fork. */
 struct log_writer *recorder_log(const struct recorder *recorder);
 
-/* The module takes part from now on and belongs to the recorder. NULL on failure. */
+/* The module takes part from now on: the recorder uses it, and owns what it gives. NULL: no memory. */
 struct recorded_module *recorder_add_module(struct recorder *recorder,
-                                            const struct module_text *text,
+                                            struct site_module *source,
                                             struct error *error);
+/* The same of a module that only this recorder knows. NULL where its table cannot be read, too. */
+struct recorded_module *recorder_add_text(struct recorder *recorder,
+                                          const struct module_text *text,
+                                          struct error *error);
 
 /* The thread that goes by `key`, which no two threads of a process share. NULL: no memory. */
 struct call_thread *recorder_thread(struct recorder *recorder,

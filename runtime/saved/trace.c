@@ -95,7 +95,7 @@ static struct recorded_module *add_module(struct saved_trace_writer *writer,
             .file = table->path,
             .source_tag = LOG_SOURCE_OTHER,
         };
-        module = recorder_add_module(writer->recorder, &written, error);
+        module = recorder_add_text(writer->recorder, &written, error);
     }
     buffer_release(&text);
     return module;

@@ -43,7 +43,7 @@ static void world_init(struct world *world)
         printf("%s\n", error.text);
         exit(1);
     }
-    world->module = recorder_add_module(world->recorder, &text, &error);
+    world->module = recorder_add_text(world->recorder, &text, &error);
     if (!CHECK(world->module != NULL)) {
         printf("%s\n", error.text);
         exit(1);

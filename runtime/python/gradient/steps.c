@@ -79,7 +79,7 @@ static struct recorded_module *make_place(struct session *session,
     site_table_write(&table, &text);
     module.table = buffer_slice(&text);
     if (!text.has_failed) {
-        made = recorder_add_module(session->recorder, &module, &error);
+        made = recorder_add_text(session->recorder, &module, &error);
     }
     buffer_release(&text);
     return made;
@@ -116,7 +116,7 @@ static struct recorded_module *place_of_call(struct session *session,
         recorder_module(session->recorder, call->function->table);
 
     return module == NULL ? NULL
-                          : make_place(session, &module->table, &module->text,
+                          : make_place(session, &module->table, &module->source->text,
                                        &module->table.functions[call->function->index],
                                        line, name);
 }

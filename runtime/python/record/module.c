@@ -15,6 +15,7 @@
 #include "runtime/python/spy/spy.h"
 #include "runtime/python/tensor/device/device.h"
 #include "runtime/python/tracer/tracing.h"
+#include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/hook.h"
 #include "runtime/python/visit/values.h"
 #include "runtime/python/watch/observe.h"
@@ -519,6 +520,7 @@ static PyObject *mute(PyObject *module, PyObject *is_muted)
         return NULL;
     }
     session->is_muted = is_true;
+    consumers_change(&session->consumers);
     Py_RETURN_NONE;
 }
 
@@ -582,8 +584,8 @@ static PyMethodDef methods[] = {
     {"kernels", kernels, METH_NOARGS, kernels_doc},
     {"mute", mute, METH_O, mute_doc},
     {"make_watcher", WITH_KEYWORDS(watcher_make), make_watcher_doc},
-    {"set_watchers", watchers_set, METH_O, set_watchers_doc},
-    {"running_modules", watcher_running_modules, METH_NOARGS, running_modules_doc},
+    {"set_watchers", consumers_set_watchers, METH_O, set_watchers_doc},
+    {"running_modules", frame_running_modules, METH_NOARGS, running_modules_doc},
     {"is_nonfinite", watcher_is_nonfinite, METH_VARARGS, is_nonfinite_doc},
     {"is_tensor", is_tensor, METH_O, is_tensor_doc},
     {"save_pt", WITH_KEYWORDS(saver_save_pt), saver_save_pt_doc},
@@ -614,12 +616,14 @@ static int module_exec(PyObject *module)
     imports_init(&session->imports);
     session->hook_type = (PyTypeObject *)hook_make_type(module);
     session->watcher_type = (PyTypeObject *)watcher_make_type(module);
+    if (watcher_add_kind(session) < 0) {
+        return -1;
+    }
     session->first_parameters = PyDict_New();
     if (session->module_paths == NULL || session->name_f_back == NULL ||
         session->name_f_globals == NULL || session->name_name == NULL ||
         session->name_co_flags == NULL || session->name_co_name == NULL ||
-        session->hook_type == NULL || session->watcher_type == NULL ||
-        session->first_parameters == NULL) {
+        session->hook_type == NULL || session->first_parameters == NULL) {
         return -1;
     }
     return type_cache_init(&session->types, session->access);
@@ -632,10 +636,10 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(session->hook_type);
     Py_VISIT(session->gradient_type);
     Py_VISIT(session->watcher_type);
-    Py_VISIT(session->tracing_type);
-    Py_VISIT(session->traced_method_type);
-    Py_VISIT(session->watchers);
     Py_VISIT(session->spy_contexts);
+    if (consumers_traverse(&session->consumers, visit, arg) != 0) {
+        return -1;
+    }
     if (change_traverse(session, visit, arg) != 0) {
         return -1;
     }
@@ -649,11 +653,8 @@ static int module_clear(PyObject *module)
 
     Py_CLEAR(session->hook_type);
     Py_CLEAR(session->gradient_type);
-    session->only_tracing = NULL;
-    Py_CLEAR(session->watchers);
+    consumers_clear(&session->consumers);
     Py_CLEAR(session->watcher_type);
-    Py_CLEAR(session->tracing_type);
-    Py_CLEAR(session->traced_method_type);
     Py_CLEAR(session->spy_contexts);
     if (session->tracking != NULL) {
         tracking_clear(session->tracking);
@@ -675,6 +676,7 @@ static void module_free(void *module)
         recorder_close(session->recorder, NULL);
     }
     change_end(session);
+    frame_forget_lines(session);
     gauge_devices_free(session->gauge_devices);
     device_queue_free(session->devices);
     tracking_free(session->tracking);

@@ -7,6 +7,7 @@
 #include "runtime/python/gradient/gradient.h"
 #include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
+#include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/weights.h"
 #include "runtime/record/left_out.h"
 #include "runtime/trace/late.h"
@@ -17,7 +18,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- Processes that are forked off one that records ---- */
@@ -103,8 +103,6 @@ bool session_is_parents(const struct session *session)
 #define THREAD_LIMIT_MAX 4
 /* That the summary names. */
 #define LEFT_OUT_PLACE_MAX 3
-/* Of a recording that is there for tracked calls alone. */
-#define OWN_LAST 16
 
 /* Interpreters of one process have a session each, and threads remember one by its number. */
 static atomic_ullong last_session_number;
@@ -188,16 +186,6 @@ static void session_flush_devices(void *context)
     device_queue_flush(session->devices);
 }
 
-/* A file that has no name, and goes with its last descriptor. The path leads to it until that is
- * closed. */
-static int make_memory_file(char *path, size_t size)
-{
-    int descriptor = memfd_create("monitorch", MFD_CLOEXEC);
-
-    snprintf(path, size, "/proc/self/fd/%d", descriptor);
-    return descriptor;
-}
-
 static void close_recorder(struct session *session, struct error *error)
 {
     struct recorder *recorder = session->recorder;
@@ -207,11 +195,13 @@ static void close_recorder(struct session *session, struct error *error)
     session->recorder = NULL;
     session->is_closing = false;
     session->is_own = false;
+    consumers_change(&session->consumers);
     fresh_end(session);
     recorder_close(recorder, error);
     device_queue_free(session->devices);
     session->devices = NULL;
     weights_forget(session);
+    frame_forget_lines(session);
 }
 
 void session_abandon(struct session *session)
@@ -220,6 +210,7 @@ void session_abandon(struct session *session)
     change_end(session);
     recorder_abandon(session->recorder);
     session->recorder = NULL;
+    consumers_change(&session->consumers);
     session->is_closing = false;
     session->is_waiting = false;
     session->is_own = false;
@@ -227,6 +218,7 @@ void session_abandon(struct session *session)
     device_queue_free(session->devices);
     session->devices = NULL;
     weights_forget(session);
+    frame_forget_lines(session);
 }
 
 HOT bool session_enter(struct session *session)
@@ -261,7 +253,8 @@ void session_leave(struct session *session)
     }
 }
 
-/* Begins one, where there is none; `is_whole`: of the whole program. None, or NULL with an exception set. */
+/* Begins one, where there is none; without a trace where `path` is NULL. `is_whole`: of the whole program. None,
+ * or NULL with an exception set. */
 static PyObject *session_begin(struct session *session,
                                const char *path,
                                const struct recorder_options *options,
@@ -270,7 +263,7 @@ static PyObject *session_begin(struct session *session,
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct error error = ERROR_INIT;
-    char *copy = copy_text(path);
+    char *copy = copy_text(path == NULL ? "" : path);
     struct recorder *recorder;
 
     if (copy == NULL) {
@@ -293,6 +286,7 @@ static PyObject *session_begin(struct session *session,
     session->path = copy;
     session->process = (uint32_t)getpid();
     session->recorder = recorder;
+    consumers_change(&session->consumers);
     session->number = atomic_fetch_add(&last_session_number, 1) + 1;
     session->fork_count = session_fork_count();
     session->user_count = 0;
@@ -329,37 +323,29 @@ bool session_is_recording(const struct session *session)
     return session->recorder != NULL && !session->is_closing && !session->is_own;
 }
 
-/* A ring of a few events: nobody reads it. */
+/* There is no trace: lines are made of what tracked calls record, at once. */
 bool session_start_own(struct session *session)
 {
     struct recorder_options options = {
-        .log = {.sample = SAMPLE_WHOLE,
-                .last = OWN_LAST,
-                .before_seal = session_flush_devices,
-                .seal_context = session},
+        .log = {.sample = SAMPLE_WHOLE},
         .tap = tracking_tap(session->tracking),
         .has_statistics = true,
         .has_hash = true,
         .every = 1,
     };
-    char path[64];
-    int descriptor;
     PyObject *result;
 
     if (session->recorder != NULL) {
         return true;
     }
-    descriptor = make_memory_file(path, sizeof path);
-    result = session_begin(session, path, &options, false, true);
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
+    result = session_begin(session, NULL, &options, false, true);
     if (result == NULL) {
         return false;
     }
     Py_DECREF(result);
     stop_begin(&session->stop, 0);
     session->is_own = true;
+    consumers_change(&session->consumers);
     session->is_quiet = true;
     return true;
 }

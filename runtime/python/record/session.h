@@ -11,6 +11,7 @@
 #include "runtime/python/record/stop.h"
 #include "runtime/python/tensor/device/device.h"
 #include "runtime/python/tracker/tracker.h"
+#include "runtime/python/visit/consumers.h"
 #include "runtime/python/visit/imports.h"
 #include "runtime/python/visit/types.h"
 #include "runtime/record/recorder.h"
@@ -29,15 +30,21 @@ struct plain_container {
     bool is_cut; /* not all items were visited */
 };
 
+/* The line of a place in a code object. */
+#define KNOWN_LINE_COUNT 1024
+struct known_line {
+    PyObject *code; /* owned; NULL: free */
+    long offset;
+    uint32_t line;
+};
+
 #define FULL_NAME_ATTRIBUTE_COUNT 5 /* see spy_make_full_name */
 
 /* The module's state. */
 struct session {
     /* What is looked at at each line stands first. */
     struct recorder *recorder; /* owned; NULL while nothing is recorded */
-    PyObject *watchers;        /* owned: a tuple of (watcher, function); NULL: none */
-    struct tracing
-        *only_tracing; /* borrowed from `watchers`, where it is the only one */
+    struct consumers consumers;
     struct tensor_access *access; /* owned */
     struct tracking *tracking;    /* owned; NULL: nothing was ever tracked */
     bool is_muted; /* instrumented code is not recorded: it has its hooks for others */
@@ -61,6 +68,7 @@ struct session {
     struct uninitialised
         *fresh; /* owned: see fresh.h; NULL while nothing is recorded */
     struct number_map weight_searches; /* by site: see python/visit/weights.h */
+    struct known_line known_lines[KNOWN_LINE_COUNT]; /* of frames that made calls */
     struct type_cache types;
     PyObject *module_paths; /* owned: a dict, see python/visit/paths.h */
     Py_ssize_t path_limit;  /* of its entries, before dead ones are looked for */
@@ -73,9 +81,8 @@ struct session {
     PyTypeObject *gradient_type; /* owned */
     struct changes *changes;     /* owned: see change.h; NULL: no value is changed */
 
-    PyTypeObject *watcher_type;                      /* owned */
-    PyTypeObject *tracing_type, *traced_method_type; /* owned: see tracing.h */
-    PyObject *first_parameters; /* owned: a dict, see python/watch/modules.c */
+    PyTypeObject *watcher_type; /* owned */
+    PyObject *first_parameters; /* owned: a dict, see frames.c */
     uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
     PyObject
         *spy_contexts; /* owned: see python/spy/spy.h; NULL: no context was ever open */
@@ -112,11 +119,17 @@ bool session_is_parents(const struct session *session);
 /* Lets go of such a recorder and leaves its file alone. */
 void session_abandon(struct session *session);
 
-/* Begins a recording for tracked calls alone, in memory, where there is none. False: an exception is
+/* Begins a recording for tracked calls alone, without a trace, where there is none. False: an exception is
  * set. */
 bool session_start_own(struct session *session);
 /* Ends such a recording, where there is one. */
 void session_stop_own(struct session *session);
+
+/* Whether visits of instrumented code are recorded. */
+static inline bool session_records(const struct session *session)
+{
+    return session->recorder != NULL && (!session->is_muted || session->is_own);
+}
 
 /* Whether the program records. */
 bool session_is_recording(const struct session *session);

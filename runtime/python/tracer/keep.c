@@ -817,14 +817,13 @@ static bool keep_other(const struct delivery *delivery)
 /* Not inlined: most are tensors. */
 static __attribute__((noinline)) bool keep_object(const struct delivery *delivery)
 {
-    const struct session *session = delivery->tracing->session;
     PyObject *value = delivery->value;
     const struct type_info *info;
 
     if (is_plain(value)) {
         return keep_plain(delivery);
     }
-    if (Py_TYPE(value) == session->traced_method_type) {
+    if (traced_method_check(value)) {
         return true; /* of ours */
     }
     info = type_cache_get(&delivery->tracing->session->types, Py_TYPE(value));

@@ -7,12 +7,30 @@
 
 /* ---- replaced methods: the calls of modules ---- */
 
-static __thread struct tracing_thread this_thread;
+static __thread struct traced_call *innermost; /* of this thread; NULL: none */
 
-HOT struct tracing_thread *tracing_this_thread(void)
+/* ---- visits ---- */
+
+/* Any site may be one of a traced method, which has a plan of what it concerns. */
+static bool choose(const struct consumer *consumer,
+                   const struct site_module *module,
+                   consumer_set bit,
+                   consumer_set *sets)
 {
-    return &this_thread;
+    (void)consumer;
+    for (uint32_t i = 0; i < module->table.site_count; i++) {
+        sets[i] |= bit;
+    }
+    return true;
 }
+
+HOT static bool visit_tracing(const struct consumer *consumer, struct site_visit *visit)
+{
+    return innermost == NULL ||
+           tracing_visit((struct tracing *)consumer->object, innermost, visit);
+}
+
+static const struct consumer_kind tracing_kind = {choose, visit_tracing};
 
 /* ---- moments ---- */
 
@@ -57,7 +75,7 @@ static HOT bool tracing_find_moment(const struct tracing *tracing,
 {
     int is_active;
 
-    for (struct traced_call *call = this_thread.top; call != NULL; call = call->below) {
+    for (struct traced_call *call = innermost; call != NULL; call = call->below) {
         if (call->tracing == tracing) {
             *moment = call->moment;
             return true;
@@ -108,7 +126,7 @@ static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 
 static struct traced_call *find_outer(const struct tracing *tracing)
 {
-    struct traced_call *outer = this_thread.top;
+    struct traced_call *outer = innermost;
 
     while (outer != NULL && outer->tracing != tracing) {
         outer = outer->below;
@@ -126,8 +144,8 @@ HOT static void push(struct traced_call *call)
     call->outer = outer;
     call->has_twin = outer != NULL && outer->method->module == method->module &&
                      outer->method->code == method->code;
-    call->below = this_thread.top;
-    this_thread.top = call;
+    call->below = innermost;
+    innermost = call;
 }
 
 /* The call has ended, by an exception perhaps, which stays. */
@@ -161,7 +179,7 @@ HOT static PyObject *call_inner(struct traced_method *method,
 
     push(call);
     result = PyObject_Call(inner, args, keywords);
-    this_thread.top = call->below;
+    innermost = call->below;
     Py_DECREF(inner);
     let_go(call);
     if (result != NULL && method->output != NULL && call->moment.is_active &&
@@ -192,6 +210,11 @@ HOT static PyObject *method_call(PyObject *self, PyObject *args, PyObject *keywo
     }
     Py_DECREF(self);
     return result;
+}
+
+bool traced_method_check(PyObject *object)
+{
+    return PyType_GetSlot(Py_TYPE(object), Py_tp_call) == (void *)method_call;
 }
 
 /* Whatever else is asked of it is asked of the method. */
@@ -305,7 +328,7 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         return NULL;
     }
     session = PyType_GetModuleState(type);
-    if (session == NULL || Py_TYPE(tracing) != session->tracing_type) {
+    if (session == NULL || !consumers_is(&session->consumers, &tracing_kind, tracing)) {
         PyErr_SetString(PyExc_TypeError, "TracedMethod() expects a Tracing");
         return NULL;
     }
@@ -361,9 +384,8 @@ static int tracing_add_method_type(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
-    struct session *session = PyModule_GetState(module);
 
-    return module_keep_type(module, &spec, &session->traced_method_type);
+    return module_add_type(module, &spec);
 }
 
 /* ---- hooks: modules' outputs ---- */
@@ -440,7 +462,7 @@ static PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     if (session == NULL || !PyArg_ParseTuple(args, "OU:OutputHook", &tracing, &path)) {
         return NULL;
     }
-    if (Py_TYPE(tracing) != session->tracing_type) {
+    if (!consumers_is(&session->consumers, &tracing_kind, tracing)) {
         PyErr_SetString(PyExc_TypeError, "OutputHook() expects a Tracing");
         return NULL;
     }
@@ -791,6 +813,21 @@ static PyObject *tracing_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     return (PyObject *)tracing;
 }
 
+/* What is of that type is a consumer of visits. */
+static int add_consumer_type(PyObject *module, PyType_Spec *spec)
+{
+    struct session *session = PyModule_GetState(module);
+    PyTypeObject *type = NULL;
+    int status = module_keep_type(module, spec, &type);
+
+    if (status == 0) {
+        status =
+            consumers_add_kind(&session->consumers, (PyObject *)type, &tracing_kind);
+    }
+    Py_XDECREF(type);
+    return status;
+}
+
 int tracing_exec(PyObject *module)
 {
     static PyMethodDef methods[] = {
@@ -825,10 +862,8 @@ int tracing_exec(PyObject *module)
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
-    struct session *session = PyModule_GetState(module);
 
-    if (module_keep_type(module, &spec, &session->tracing_type) < 0 ||
-        tracing_add_method_type(module) < 0) {
+    if (add_consumer_type(module, &spec) < 0 || tracing_add_method_type(module) < 0) {
         return -1;
     }
     return tracing_add_hook_type(module);

@@ -1,7 +1,7 @@
 /* Tracing: the values of a model's variables, chosen by paths, kept while the model runs. Shared by
  * the tracing_*.c files; monitorch/tracer/ is what uses it. All of it is called with the GIL held.
  *
- * A Tracing is notified of visits of sites as watchers are (python/watch/watch.h). Which module's
+ * A Tracing is a consumer of visits (python/visit/consumers.h). Which module's
  * method a visit belongs to is known by the TracedMethod that replaces the module's method while
  * the model is traced: each thread has a chain of those that run. */
 #ifndef MONITORCH_PYTHON_TRACER_TRACING_H
@@ -10,6 +10,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/python/record/session.h"
 #include "runtime/python/tensor/tensor.h"
+#include "runtime/python/visit/visit.h"
 #include "runtime/record/path_set.h"
 #include "runtime/site/site.h"
 
@@ -265,7 +266,7 @@ struct traced_site {
 /* What the sites of a function concern. */
 struct traced_plan {
     struct traced_plan *next; /* borrowed: of another table; may be NULL */
-    uint64_t module;          /* the number of the watched module */
+    uint64_t module;          /* the number of the module */
     uint32_t function;
     uint32_t first_site, site_count, step_count;
     struct traced_site *sites;
@@ -303,27 +304,16 @@ struct traced_call {
     struct traced_call *outer; /* … as the next one there of the same Tracing */
 };
 
-struct watched_module;
-
 /* ---- visit.c ---- */
 
-/* A site was visited, and `call` is the thread's innermost call or NULL. False with an exception
- * set. */
+/* A site was visited in `call`, the thread's innermost one, or NULL. False with an exception set. */
 bool tracing_visit(struct tracing *tracing,
                    struct traced_call *call,
-                   const struct watched_module *module,
-                   uint32_t site,
-                   PyObject *const *values,
-                   Py_ssize_t count);
-/* ---- call.c ---- */
+                   const struct site_visit *visit);
+/* ---- tracing.c ---- */
 
-/* What a thread is at. */
-struct tracing_thread {
-    struct traced_call *top; /* the innermost call; NULL: none */
-    bool is_at_work;         /* watchers are being notified of a visit */
-};
-
-struct tracing_thread *tracing_this_thread(void);
+/* Whether it is a TracedMethod. */
+bool traced_method_check(PyObject *object);
 
 /* Adds the classes Tracing, TracedMethod and OutputHook. 0, or -1 with an exception set. */
 int tracing_exec(PyObject *module);

@@ -3,7 +3,6 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/python/visit/variables.h"
-#include "runtime/python/watch/watch.h"
 
 /* ---- plans: which variables a site concerns ---- */
 
@@ -373,11 +372,10 @@ static bool fill_plan(struct traced_plan *plan,
 }
 
 /* The method's plan for the function of that module, whose frame runs; NULL with an exception set. */
-static HOT const struct traced_plan *
-traced_plan_find(struct traced_method *method,
-                 const struct watched_module *module,
-                 uint32_t function,
-                 PyObject *frame)
+static HOT const struct traced_plan *traced_plan_find(struct traced_method *method,
+                                                      const struct site_module *module,
+                                                      uint32_t function,
+                                                      PyObject *frame)
 {
     struct traced_plan *plan = method->plans;
 
@@ -566,13 +564,12 @@ static void prefetch_paths(const struct traced_method *method)
 /* A call is known by its frame from the function's first site on: sets the frame and its plan where
  * the frame that runs is the method's own. False with an exception set. Not inlined: it is once a
  * call. */
-HOT static __attribute__((noinline)) bool
-enter_frame(struct traced_call *call,
-            const struct watched_module *module,
-            uint32_t index,
-            PyObject *frame,
-            PyObject *const *values,
-            Py_ssize_t count)
+HOT static __attribute__((noinline)) bool enter_frame(struct traced_call *call,
+                                                      const struct site_module *module,
+                                                      uint32_t index,
+                                                      PyObject *frame,
+                                                      PyObject *const *values,
+                                                      Py_ssize_t count)
 {
     struct traced_method *method = call->method;
     const struct site *site = &module->table.sites[index];
@@ -601,7 +598,7 @@ enter_frame(struct traced_call *call,
 /* The site as the call's plan has it, where its frame runs. When that has ended, one of another file may
  * lie in its place. */
 static const struct traced_site *find_site(const struct traced_call *call,
-                                           const struct watched_module *module,
+                                           const struct site_module *module,
                                            uint32_t index,
                                            const PyObject *frame)
 {
@@ -614,37 +611,33 @@ static const struct traced_site *find_site(const struct traced_call *call,
                : NULL;
 }
 
-HOT static bool visit_call(struct traced_call *call,
-                           const struct watched_module *module,
-                           uint32_t index,
-                           PyObject *const *values,
-                           Py_ssize_t count)
+HOT static bool visit_call(struct traced_call *call, const struct site_visit *visit)
 {
+    const struct site_module *module = visit->module;
     PyObject *frame = (PyObject *)PyEval_GetFrame();
-    const struct traced_site *site = find_site(call, module, index, frame);
+    const struct traced_site *site = find_site(call, module, visit->index, frame);
 
     if (site == NULL || site->is_enter) {
-        if (!enter_frame(call, module, index, frame, values, count)) {
+        if (!enter_frame(call, module, visit->index, frame, visit->values,
+                         visit->count)) {
             return false;
         }
-        site = find_site(call, module, index, frame);
+        site = find_site(call, module, visit->index, frame);
     }
-    return site == NULL || keep_site(call, call->plan, site, values, count);
+    return site == NULL ||
+           keep_site(call, call->plan, site, visit->values, visit->count);
 }
 
 HOT bool tracing_visit(struct tracing *tracing,
                        struct traced_call *call,
-                       const struct watched_module *module,
-                       uint32_t site,
-                       PyObject *const *values,
-                       Py_ssize_t count)
+                       const struct site_visit *visit)
 {
     while (call != NULL && call->tracing != tracing) {
         call = call->below;
     }
     /* A module that has two paths has two calls, one around the other. */
     while (call != NULL && call->is_watched) {
-        if (!visit_call(call, module, site, values, count)) {
+        if (!visit_call(call, visit)) {
             return false;
         }
         call = call->has_twin ? call->outer : NULL;

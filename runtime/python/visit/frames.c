@@ -2,6 +2,8 @@
 #include "runtime/python/visit/frames.h"
 
 #include "runtime/base/buffer.h"
+#include "runtime/python/visit/variables.h"
+#include "runtime/python/visit/visit.h"
 #include "runtime/record/left_out.h"
 
 #include <sys/syscall.h>
@@ -355,6 +357,33 @@ static uint32_t line_of(PyObject *frame)
     return number > 0 ? (uint32_t)number : 0;
 }
 
+/* The same of a frame that has made a call, which it will make again: Python finds a line by reading the
+ * code's table of lines from its start. A place that is taken stays so: no code is released here, which could
+ * run others' code. */
+static uint32_t line_of_call(struct session *session, PyObject *frame)
+{
+    PyObject *code = frame_code(frame);
+    long offset = frame_offset(frame);
+    uintptr_t mixed = ((uintptr_t)code >> 4) ^ ((uintptr_t)offset >> 1);
+    struct known_line *known = &session->known_lines[mixed % KNOWN_LINE_COUNT];
+
+    if (known->code == code && known->offset == offset) {
+        return known->line;
+    }
+    if (known->code == NULL) {
+        *known = (struct known_line){Py_NewRef(code), offset, line_of(frame)};
+        return known->line;
+    }
+    return line_of(frame);
+}
+
+void frame_forget_lines(struct session *session)
+{
+    for (size_t i = 0; i < KNOWN_LINE_COUNT; i++) {
+        Py_CLEAR(session->known_lines[i].code);
+    }
+}
+
 /* The nearest frame below that a call is known by; `line` is where it stands now. `import_count`:
  * of the imports that go on between the two, or on the whole stack where there is no parent. */
 static struct call *find_parent(struct session *session,
@@ -383,7 +412,7 @@ static struct call *find_parent(struct session *session,
             *import_count += imports_has_code(&session->imports, code);
         }
         if (parent != NULL) {
-            *line = line_of(parent->function->is_observed ? frame : back);
+            *line = line_of_call(session, parent->function->is_observed ? frame : back);
         }
         Py_DECREF(frame);
         frame = back;
@@ -719,4 +748,164 @@ uint32_t frame_find_caller(struct session *session, struct buffer *file)
         Py_DECREF(frame);
     }
     return line;
+}
+
+/* ---- from running frames to the modules whose methods they run ---- */
+
+#define CODE_LIMIT 10000 /* codes that are remembered; then all are forgotten */
+
+/* (code, name of the first parameter or None, its slot); a new reference, or NULL with an
+ * exception. */
+static PyObject *describe_code(PyObject *code)
+{
+    PyObject *names = PyObject_GetAttrString(code, "co_varnames");
+    PyObject *number = PyObject_GetAttrString(code, "co_argcount");
+    PyObject *result = NULL;
+
+    if (names != NULL && number != NULL) {
+        bool has_any = PyLong_AsLong(number) > 0 && PyTuple_Size(names) > 0;
+        PyObject *name = has_any ? PyTuple_GetItem(names, 0) : Py_None;
+        int slot = has_any ? frame_find_slot(code, name) : FRAME_NO_SLOT;
+
+        result = Py_BuildValue("(OOi)", code, name, slot);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(number);
+    return result;
+}
+
+/* The same, found once; a borrowed reference. */
+static PyObject *find_description(struct session *session, PyObject *code)
+{
+    PyObject *key = PyLong_FromVoidPtr(code);
+    PyObject *found =
+        key == NULL ? NULL : PyDict_GetItem(session->first_parameters, key);
+
+    if (key != NULL && found == NULL) {
+        found = describe_code(code);
+        if (PyDict_Size(session->first_parameters) >= CODE_LIMIT) {
+            PyDict_Clear(session->first_parameters);
+        }
+        if (found != NULL &&
+            PyDict_SetItem(session->first_parameters, key, found) < 0) {
+            Py_CLEAR(found);
+        }
+        Py_XDECREF(found); /* the dictionary has it */
+    }
+    Py_XDECREF(key);
+    return found;
+}
+
+/* The frame's first argument where it is a module: a new reference. NULL where it is none, or with
+ * an exception. */
+static PyObject *find_first_module(struct session *session, PyObject *frame)
+{
+    PyObject *description = find_description(session, frame_code(frame));
+    PyObject *value = NULL;
+    long slot;
+
+    if (description == NULL) {
+        return NULL;
+    }
+    slot = PyLong_AsLong(PyTuple_GetItem(description, 2));
+    if (slot >= 0) {
+        value = frame_find(frame, true, PyTuple_GetItem(description, 1), (int)slot);
+    }
+    if (value != NULL && !type_cache_get(&session->types, Py_TYPE(value))->is_module) {
+        Py_CLEAR(value);
+    }
+    return value;
+}
+
+/* The frame that called this one, whose reference is stolen; NULL: none. */
+static PyObject *leave(struct session *session, PyObject *frame)
+{
+    PyObject *back = PyObject_GetAttr(frame, session->name_f_back);
+
+    Py_DECREF(frame);
+    if (back == Py_None) {
+        Py_CLEAR(back);
+    }
+    return back;
+}
+
+PyObject *visit_module(struct site_visit *visit, bool *is_called)
+{
+    unsigned depth = 0;
+    PyObject *frame, *found = NULL;
+
+    if (visit->owner == NULL) {
+        frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+        while (frame != NULL && found == NULL && !PyErr_Occurred()) {
+            found = find_first_module(visit->session, frame);
+            frame = leave(visit->session, frame);
+            depth++;
+        }
+        Py_XDECREF(frame);
+        if (PyErr_Occurred()) {
+            Py_XDECREF(found);
+            return NULL;
+        }
+        visit->is_called = found != NULL && depth > 1;
+        visit->owner = found == NULL ? Py_NewRef(Py_None) : found;
+    }
+    *is_called = visit->is_called;
+    return visit->owner;
+}
+
+/* Whether the frame runs a constructor; -1 with an exception. */
+static int is_constructor(PyObject *frame)
+{
+    PyObject *name = PyObject_GetAttrString(frame_code(frame), "co_name");
+    int is_it =
+        name == NULL ? -1 : PyUnicode_CompareWithASCIIString(name, "__init__") == 0;
+
+    Py_XDECREF(name);
+    return is_it;
+}
+
+/* Adds (module, whether the frame is its constructor), unless it is what was added last: torch
+ * calls a module's method in other methods of the same module. */
+static void list_add(PyObject *list, PyObject *module, PyObject *frame)
+{
+    Py_ssize_t count = PyList_Size(list);
+    PyObject *last = count == 0 ? NULL : PyList_GetItem(list, count - 1);
+    int is_made_here = is_constructor(frame);
+    PyObject *pair;
+
+    if (is_made_here < 0) {
+        return;
+    }
+    if (last != NULL && PyTuple_GetItem(last, 0) == module &&
+        (!is_made_here || PyTuple_GetItem(last, 1) == Py_True)) {
+        return;
+    }
+    pair = PyTuple_Pack(2, module, is_made_here ? Py_True : Py_False);
+    if (pair != NULL) {
+        PyList_Append(list, pair);
+        Py_DECREF(pair);
+    }
+}
+
+PyObject *frame_running_modules(PyObject *module, PyObject *unused)
+{
+    struct session *session = PyModule_GetState(module);
+    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    PyObject *list = PyList_New(0);
+
+    (void)unused;
+    while (list != NULL && frame != NULL && !PyErr_Occurred()) {
+        PyObject *found = find_first_module(session, frame);
+
+        if (found != NULL && !PyErr_Occurred()) {
+            list_add(list, found, frame);
+        }
+        Py_XDECREF(found);
+        frame = leave(session, frame);
+    }
+    Py_XDECREF(frame);
+    if (PyErr_Occurred()) {
+        Py_CLEAR(list);
+    }
+    return list;
 }

@@ -35,6 +35,13 @@ uint32_t frame_line(PyObject *frame);
 /* The line of that frame; `file` gets its file. 0: there is none. */
 uint32_t frame_find_caller(struct session *session, struct buffer *file);
 
+/* The torch.nn.Modules whose methods run: see visit_module, too. The function `running_modules` of the
+ * module: all of them, the innermost first, each with whether it is its constructor that runs. */
+PyObject *frame_running_modules(PyObject *module, PyObject *unused);
+
+/* Lets go of the code objects whose lines are known. */
+void frame_forget_lines(struct session *session);
+
 /* The name that the module threading gave the running thread; a new reference, or NULL. */
 PyObject *frame_thread_name(struct session *session);
 

@@ -9,8 +9,8 @@
 #include "runtime/python/visit/frames.h"
 #include "runtime/python/visit/values.h"
 #include "runtime/python/visit/variables.h"
+#include "runtime/python/visit/visit.h"
 #include "runtime/python/visit/walk.h"
-#include "runtime/python/watch/watch.h"
 #include "runtime/record/left_out.h"
 
 #include <math.h>
@@ -437,14 +437,14 @@ static void sources_record_frame(struct session *session,
 /* A hook is a builtin function bound to one of these. It stays the same over all recordings:
  * what compiles code watches its identity. */
 struct hook_object {
-    PyObject_HEAD struct session *session; /* borrowed from the module */
-    struct watched_module watched;
-    uint64_t number; /* of the recording that it has joined */
+    PyObject_HEAD struct session *session; /* borrowed from the extension module */
+    consumer_set *sets;   /* owned: of the module's sites; NULL: none was visited */
+    uint64_t sets_number; /* of the session's consumers when these were made */
+    uint64_t number;      /* of the recording that it has joined */
     struct recorded_module
-        *recorded;    /* borrowed from that recording; NULL: it failed */
-    PyObject *module; /* owned: keeps the session */
-    PyObject *texts;  /* owned: a tuple of bytes: table, name, file, source */
-    enum log_source_tag source_tag;
+        *recorded;              /* borrowed from that recording; NULL: it failed */
+    struct site_module *module; /* used */
+    PyObject *extension;        /* owned: keeps the session */
 };
 
 static void hook_dealloc(PyObject *self)
@@ -453,18 +453,11 @@ static void hook_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
-    Py_XDECREF(hook->module);
-    Py_XDECREF(hook->texts);
-    watched_module_release(&hook->watched);
+    memory_free(hook->sets);
+    site_module_leave(hook->module);
+    Py_XDECREF(hook->extension);
     release(self);
     Py_DECREF(type);
-}
-
-static struct slice hook_text(const struct hook_object *hook, Py_ssize_t index)
-{
-    PyObject *bytes = PyTuple_GetItem(hook->texts, index);
-
-    return (struct slice){PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)};
 }
 
 /* Once for a module and a recording. */
@@ -472,17 +465,10 @@ static __attribute__((noinline)) void join_recording(struct hook_object *hook)
 {
     struct session *session = hook->session;
     struct error error = ERROR_INIT;
-    struct module_text text = {
-        .table = hook_text(hook, 0),
-        .name = hook_text(hook, 1),
-        .file = hook_text(hook, 2),
-        .source = hook_text(hook, 3),
-        .source_tag = hook->source_tag,
-    };
 
     hook->number = session->number;
     fresh_attach(session); /* the module may have imported torch */
-    hook->recorded = recorder_add_module(session->recorder, &text, &error);
+    hook->recorded = recorder_add_module(session->recorder, hook->module, &error);
     if (hook->recorded == NULL) {
         recorder_note(session->recorder, LOG_NOTE_WARNING, SITE_NONE,
                       slice_of(error.text));
@@ -536,13 +522,30 @@ PyObject *hook_make_type(PyObject *module)
     return PyType_FromModuleAndSpec(module, &spec, NULL);
 }
 
-static void record_values(struct session *session,
+static const struct value nothing = {.kind = VALUE_NOTHING};
+static const struct value missing = {.kind = VALUE_MISSING};
+
+/* The value at the end of a dotted name whose root is `root`; no property is read. */
+static void record_peeked(struct site_visit *from,
                           const struct visit *visit,
-                          PyObject *const *values,
-                          Py_ssize_t count)
+                          uint32_t write,
+                          PyObject *root)
 {
-    static const struct value nothing = {.kind = VALUE_NOTHING};
-    static const struct value missing = {.kind = VALUE_MISSING};
+    PyObject *object = visit_peek(from, write, root);
+
+    if (object == NULL) {
+        recorder_write(from->session->recorder, visit, write, SLICE(""), &missing);
+        return;
+    }
+    value_record(from->session, visit, write, object);
+    Py_DECREF(object);
+}
+
+static void record_values(struct site_visit *from, const struct visit *visit)
+{
+    struct session *session = from->session;
+    PyObject *const *values = from->values;
+    Py_ssize_t count = from->count;
     const struct site *site = visit->site;
     Py_ssize_t next = 0;
     bool is_recorded = false;
@@ -561,7 +564,7 @@ static void record_values(struct session *session,
             recorder_write(session->recorder, visit, i, SLICE(""), &missing);
             next++;
         } else if (source == SITE_SOURCE_PEEK) {
-            value_record_peeked(session, visit, i, values[next++]);
+            record_peeked(from, visit, i, values[next++]);
         } else {
             value_record(session, visit, i, values[next++]);
         }
@@ -584,58 +587,51 @@ find_owner(const struct site *site, PyObject *const *values, Py_ssize_t count)
 }
 
 /* `owner` may be NULL: then it is found in the values. */
-static void visit_site(struct session *session,
+static void visit_site(struct site_visit *from,
                        struct recorded_module *module,
-                       uint32_t index,
-                       const struct frame_owner *owner,
-                       PyObject *const *values,
-                       Py_ssize_t count)
+                       const struct frame_owner *owner)
 {
-    const struct site *site = &module->table.sites[index];
-    struct frame_owner found = find_owner(site, values, count);
+    struct session *session = from->session;
+    struct frame_owner found = find_owner(from->site, from->values, from->count);
     struct visit visit;
     struct call *call =
-        frame_find_call(session, module, index, owner != NULL ? owner : &found);
+        frame_find_call(session, module, from->index, owner != NULL ? owner : &found);
 
     if (call != NULL && call->is_left_out) {
         session->imports.left_out++;
-    } else if (call != NULL &&
-               recorder_begin_visit(session->recorder, module, index, call, &visit)) {
-        record_values(session, &visit, values, count);
+    } else if (call != NULL && recorder_begin_visit(session->recorder, module,
+                                                    from->index, call, &visit)) {
+        record_values(from, &visit);
         if (call->tracked != NULL) {
             track_inspect(session, &visit);
         }
     }
 }
 
-/* Whether the module has joined the active recording, and the site is one whose visits are not all
- * recorded. */
-static inline bool may_be_left_out(const struct hook_object *hook, unsigned long site)
+/* Whether the module has joined the active recording, and the site, which it has, is one whose visits are
+ * not all recorded. */
+static inline bool may_be_left_out(const struct hook_object *hook, uint32_t site)
 {
     const struct recorded_module *recorded = hook->recorded;
 
     return hook->session->recorder != NULL && hook->number == hook->session->number &&
-           recorded != NULL && site < recorded->table.site_count &&
-           recorded->sites[site].is_left_out;
+           recorded != NULL && recorded->sites[site].is_left_out;
 }
 
 /* Whether this visit is one of those that are not recorded: then nothing is to be done for the
  * recording. */
 static inline bool is_left_out(struct hook_object *hook,
-                               unsigned long site,
+                               uint32_t site,
                                PyObject *const *values,
                                Py_ssize_t count)
 {
     return may_be_left_out(hook, site) &&
-           visit_is_left_out(hook->session, hook->recorded, (uint32_t)site, values,
-                             count);
+           visit_is_left_out(hook->session, hook->recorded, site, values, count);
 }
 
-HOT static void hook_visit_object(struct hook_object *hook,
-                                  unsigned long site,
-                                  const struct frame_owner *owner,
-                                  PyObject *const *values,
-                                  Py_ssize_t count)
+HOT static void record_visit(struct hook_object *hook,
+                             struct site_visit *visit,
+                             const struct frame_owner *owner)
 {
     struct session *session = hook->session;
     struct recorded_module *recorded;
@@ -644,10 +640,11 @@ HOT static void hook_visit_object(struct hook_object *hook,
         return;
     }
     recorded = find_recorded(hook);
-    if (recorded != NULL && site < recorded->table.site_count) {
-        visit_site(session, recorded, (uint32_t)site, owner, values, count);
-        if (recorded->sites[site].is_left_out) {
-            visit_keep_types(session, recorded, (uint32_t)site, values, count);
+    if (recorded != NULL) {
+        visit_site(visit, recorded, owner);
+        if (recorded->sites[visit->index].is_left_out) {
+            visit_keep_types(session, recorded, visit->index, visit->values,
+                             visit->count);
         }
     }
     gradient_hang(session);
@@ -671,30 +668,72 @@ static bool report_tracking(const struct hook_object *hook)
     return session->tracking == NULL || track_report(session);
 }
 
-/* All steps of a visit that is not left out, or that others watch. */
+/* The sets of the module's sites are made, or made anew. False with an exception set. Not inlined: once for a
+ * module after consumers have changed. */
+static __attribute__((noinline)) bool hook_choose(struct hook_object *hook)
+{
+    struct session *session = hook->session;
+    uint32_t count = hook->module->table.site_count;
+    consumer_set recording = session_records(session) ? CONSUMER_RECORDING : 0;
+
+    if (hook->sets == NULL) {
+        hook->sets = memory_allocate(count, sizeof(*hook->sets));
+    }
+    if (hook->sets == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        hook->sets[i] = recording;
+    }
+    if (!consumers_choose(&session->consumers, hook->module, hook->sets)) {
+        return false;
+    }
+    hook->sets_number = session->consumers.number;
+    return true;
+}
+
+/* Passes the visit to its consumers but the recording, which may have run code that begins or ends some. False
+ * with an exception set. */
+static bool visit_others(struct hook_object *hook, struct site_visit *visit)
+{
+    consumer_set set;
+
+    if (hook->sets_number != hook->session->consumers.number && !hook_choose(hook)) {
+        return false;
+    }
+    set = hook->sets[visit->index] & ~CONSUMER_RECORDING;
+    return set == 0 || consumers_visit(visit, set);
+}
+
+/* Passes the visit to those of the set. False with an exception set. */
+static bool
+visit_set(struct hook_object *hook, struct site_visit *visit, consumer_set set)
+{
+    if ((set & CONSUMER_RECORDING) != 0 &&
+        !is_left_out(hook, visit->index, visit->values, visit->count)) {
+        record_visit(hook, visit, NULL);
+        if (!report_tracking(hook)) {
+            return false;
+        }
+    }
+    return (set & ~CONSUMER_RECORDING) == 0 || visit_others(hook, visit);
+}
+
+/* A visit that somebody wants, and that is not left out at once. */
 static __attribute__((noinline)) PyObject *hook_call_whole(struct hook_object *hook,
-                                                           unsigned long site,
+                                                           uint32_t site,
+                                                           consumer_set set,
                                                            PyObject *const *values,
                                                            Py_ssize_t count)
 {
-    if (site == (unsigned long)-1) {
-        PyErr_Clear();
-    }
-    if ((!hook->session->is_muted || hook->session->is_own) &&
-        !is_left_out(hook, site, values, count)) {
-        hook_visit_object(hook, site, NULL, values, count);
-        if (!report_tracking(hook)) {
-            return NULL;
-        }
-    }
-    if (hook->session->watchers != NULL &&
-        !watchers_visit(hook->session, &hook->watched, site, values, count)) {
-        return NULL;
-    }
-    if (must_raise(hook)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    struct site_visit visit;
+    bool is_good;
+
+    visit_init(&visit, hook->session, hook->module, site, values, count);
+    is_good = visit_set(hook, &visit, set) && !must_raise(hook);
+    visit_release(&visit);
+    return is_good ? Py_NewRef(Py_None) : NULL;
 }
 
 HOT static PyObject *
@@ -702,18 +741,27 @@ hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     struct hook_object *hook = (struct hook_object *)self;
     unsigned long site;
+    consumer_set set;
 
     if (count == 0) {
         Py_RETURN_NONE;
     }
     site = PyLong_AsUnsignedLong(arguments[0]);
-    if (may_be_left_out(hook, site) && hook->session->watchers == NULL &&
-        !hook->session->is_muted &&
-        visit_is_skipped(hook->session, &hook->recorded->sites[site], arguments + 1,
-                         count - 1)) {
+    if (site >= hook->module->table.site_count) {
+        PyErr_Clear(); /* a site's number is one that the compiler wrote */
         Py_RETURN_NONE;
     }
-    return hook_call_whole(hook, site, arguments + 1, count - 1);
+    if (hook->sets_number != hook->session->consumers.number && !hook_choose(hook)) {
+        return NULL;
+    }
+    set = hook->sets[site];
+    if (set == 0 ||
+        (set == CONSUMER_RECORDING && may_be_left_out(hook, (uint32_t)site) &&
+         visit_is_skipped(hook->session, &hook->recorded->sites[site], arguments + 1,
+                          count - 1))) {
+        Py_RETURN_NONE;
+    }
+    return hook_call_whole(hook, (uint32_t)site, set, arguments + 1, count - 1);
 }
 
 static PyMethodDef hook_definition = {"site", (PyCFunction)(void (*)(void))hook_call,
@@ -725,16 +773,30 @@ bool hook_check(PyObject *object)
            PyCFunction_GetFunction(object) == hook_definition.ml_meth;
 }
 
+/* Records the visit, unless it is left out. */
+static void record_alone(struct hook_object *hook,
+                         uint32_t site,
+                         const struct frame_owner *owner,
+                         PyObject *const *values,
+                         Py_ssize_t count)
+{
+    struct site_visit visit;
+
+    if (site < hook->module->table.site_count &&
+        !is_left_out(hook, site, values, count)) {
+        visit_init(&visit, hook->session, hook->module, site, values, count);
+        record_visit(hook, &visit, owner);
+        visit_release(&visit);
+    }
+}
+
 void hook_visit(PyObject *hook,
                 uint32_t site,
                 PyObject *const *values,
                 Py_ssize_t count)
 {
-    struct hook_object *object = (struct hook_object *)PyCFunction_GetSelf(hook);
-
-    if (!is_left_out(object, site, values, count)) {
-        hook_visit_object(object, site, NULL, values, count);
-    }
+    record_alone((struct hook_object *)PyCFunction_GetSelf(hook), site, NULL, values,
+                 count);
 }
 
 bool hook_observe(PyObject *hook,
@@ -745,8 +807,8 @@ bool hook_observe(PyObject *hook,
 {
     struct hook_object *object = (struct hook_object *)PyCFunction_GetSelf(hook);
 
-    if (hook_is_recording(hook) && !is_left_out(object, site, values, count)) {
-        hook_visit_object(object, site, owner, values, count);
+    if (hook_is_recording(hook)) {
+        record_alone(object, site, owner, values, count);
         if (!report_tracking(object)) {
             return false;
         }
@@ -759,8 +821,7 @@ bool hook_is_recording(PyObject *hook)
     struct session *session =
         ((struct hook_object *)PyCFunction_GetSelf(hook))->session;
 
-    return session->recorder != NULL && !session->is_closing &&
-           (!session->is_muted || session->is_own);
+    return session_records(session) && !session->is_closing;
 }
 
 void hook_join(PyObject *hook, PyObject *frame)
@@ -803,22 +864,24 @@ PyObject *hook_join_call(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *
-make_object(PyObject *module, PyObject *texts, enum log_source_tag source_tag)
+/* `site_module` becomes its own. */
+static PyObject *make_object(PyObject *extension, struct site_module *site_module)
 {
-    struct session *session = PyModule_GetState(module);
+    struct session *session = PyModule_GetState(extension);
     allocfunc allocate = (allocfunc)PyType_GetSlot(session->hook_type, Py_tp_alloc);
     struct hook_object *object = (struct hook_object *)allocate(session->hook_type, 0);
     PyObject *name = PyUnicode_FromString("monitorch._recorder");
     PyObject *hook = NULL;
 
-    if (object != NULL && name != NULL) {
+    if (object == NULL) {
+        site_module_leave(site_module);
+    } else {
         object->session = session;
-        object->module = Py_NewRef(module);
-        object->texts = Py_NewRef(texts);
-        object->source_tag = source_tag;
-        object->watched.text = hook_text(object, 0);
-        object->watched.file = hook_text(object, 2);
+        object->extension = Py_NewRef(extension);
+        object->module = site_module;
+        object->sets_number = UINT64_MAX;
+    }
+    if (object != NULL && name != NULL) {
         hook = PyCFunction_NewEx(&hook_definition, (PyObject *)object, name);
     }
     Py_XDECREF(object);
@@ -849,23 +912,20 @@ static bool read_source_tag(const char *kind, enum log_source_tag *tag)
     return false;
 }
 
-/* Whether the text is a table at all is known at once, not at the first visit. */
-static bool check_table(struct slice text)
+/* The module as its texts have it: NULL with an exception set. */
+static struct site_module *make_module(const struct module_text *text)
 {
-    struct arena arena;
-    struct site_table table;
     struct error error = ERROR_INIT;
-    bool is_good;
+    struct site_module *module = site_module_new(text, &error);
 
-    arena_init(&arena);
-    is_good = site_table_read(&table, text, &arena, &error);
-    arena_release(&arena);
-    if (!is_good) {
+    if (module == NULL) {
         PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
                                                    : PyExc_ValueError,
                         error.text);
+        return NULL;
     }
-    return is_good;
+    site_module_number(module);
+    return module;
 }
 
 PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords)
@@ -874,23 +934,20 @@ PyObject *hook_make(PyObject *module, PyObject *args, PyObject *keywords)
                             "source", "source_kind", NULL};
     const char *table, *name, *file, *source, *kind;
     Py_ssize_t table_size, name_size, file_size, source_size;
-    enum log_source_tag source_tag;
-    PyObject *texts;
-    PyObject *hook = NULL;
+    struct module_text text;
+    struct site_module *made;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "s#s#s#z#s:make_hook", names,
                                      &table, &table_size, &name, &name_size, &file,
                                      &file_size, &source, &source_size, &kind) ||
-        !read_source_tag(kind, &source_tag) ||
-        !check_table((struct slice){table, (size_t)table_size})) {
+        !read_source_tag(kind, &text.source_tag)) {
         return NULL;
     }
-    texts =
-        Py_BuildValue("(y#y#y#y#)", table, table_size, name, name_size, file, file_size,
-                      source == NULL ? "" : source, source == NULL ? 0 : source_size);
-    if (texts != NULL) {
-        hook = make_object(module, texts, source_tag);
-        Py_DECREF(texts);
-    }
-    return hook;
+    text.table = (struct slice){table, (size_t)table_size};
+    text.name = (struct slice){name, (size_t)name_size};
+    text.file = (struct slice){file, (size_t)file_size};
+    text.source = (struct slice){source == NULL ? "" : source,
+                                 source == NULL ? 0 : (size_t)source_size};
+    made = make_module(&text);
+    return made == NULL ? NULL : make_object(module, made);
 }

@@ -799,20 +799,3 @@ void value_record(struct session *session,
         container_record(session, visit, write, object);
     }
 }
-
-void value_record_peeked(struct session *session,
-                         const struct visit *visit,
-                         uint32_t write,
-                         PyObject *root)
-{
-    PyObject *object =
-        walk_dotted(&session->types, root, visit->site->writes[write].name);
-    struct value missing = {.kind = VALUE_MISSING};
-
-    if (object == NULL) {
-        recorder_write(session->recorder, visit, write, SLICE(""), &missing);
-        return;
-    }
-    value_record(session, visit, write, object);
-    Py_DECREF(object);
-}

@@ -48,12 +48,6 @@ bool value_record_tensors(struct session *session,
                           uint32_t write,
                           PyObject *object);
 
-/* Tells what stands at the end of a dotted name whose root is `root`; no property is read. */
-void value_record_peeked(struct session *session,
-                         const struct visit *visit,
-                         uint32_t write,
-                         PyObject *root);
-
 /* describe.c: what is told of an object that is neither a tensor nor walked. `owner` gets a reference to what
  * texts of `value`, which is zeroed, borrow from; it may get none. */
 void value_describe(const struct type_info *info,

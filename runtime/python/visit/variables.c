@@ -9,6 +9,7 @@
 #include "runtime/base/memory.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* `struct _frame` of 3.10. */
@@ -72,7 +73,6 @@ void frame_learn_layout(PyObject *frame, PyObject *value)
     PyObject *code = frame_code(frame);
 
     *(void **)&get_variable = dlsym(RTLD_DEFAULT, "PyFrame_GetVar");
-    *(void **)&get_offset = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
     cell_type = dlsym(RTLD_DEFAULT, "PyCell_Type");
     layout = LAYOUT_UNKNOWN;
     if (get_variable != NULL) {
@@ -94,9 +94,14 @@ HOT PyObject *frame_code(PyObject *frame)
 
 long frame_offset(PyObject *frame)
 {
+    static atomic_bool is_known;
     PyObject *number;
     long offset;
 
+    if (!atomic_load_explicit(&is_known, memory_order_acquire)) {
+        *(void **)&get_offset = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
+        atomic_store_explicit(&is_known, true, memory_order_release);
+    }
     if (get_offset != NULL) {
         return get_offset(frame);
     }

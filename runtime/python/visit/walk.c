@@ -1,7 +1,6 @@
 /* The leaves of containers, and the ends of dotted names. */
 #include "runtime/python/visit/walk.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool type_is_container(const struct type_info *info)
@@ -75,12 +74,22 @@ add_text(struct walk *walk, const char *before, struct slice text, const char *a
     return true;
 }
 
+/* Without printf: an item of each container that is visited has an index. */
 static bool add_index(struct walk *walk, long long index)
 {
-    char text[32];
-    int size = snprintf(text, sizeof(text), "%lld", index);
+    char text[24];
+    size_t start = sizeof(text);
+    unsigned long long rest = (unsigned long long)index;
 
-    return add_text(walk, "[", (struct slice){text, (size_t)size}, "]");
+    rest = index < 0 ? 0 - rest : rest;
+    do {
+        text[--start] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (index < 0) {
+        text[--start] = '-';
+    }
+    return add_text(walk, "[", (struct slice){text + start, sizeof(text) - start}, "]");
 }
 
 /* The text of a str; `owner` keeps it. */

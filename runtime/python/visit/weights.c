@@ -129,7 +129,7 @@ static void inspect_object(struct search *search, PyObject *object)
 /* The source from the visited site's line on. */
 static struct slice rest_of_source(const struct visit *visit)
 {
-    struct slice source = visit->module->text.source;
+    struct slice source = visit->module->source->text.source;
     size_t at = 0;
 
     for (uint32_t line = 1; line < visit->site->line && at < source.size; line++) {

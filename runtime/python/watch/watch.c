@@ -1,178 +1,17 @@
-/* Watchers, the visits that they get, and the modules whose methods run. */
+/* The type Watcher: its choice of sites, and the visits that it gets. */
 #include "runtime/python/watch/watch.h"
 
 #include "runtime/base/memory.h"
 #include "runtime/base/selection/selection.h"
 #include "runtime/base/slice.h"
 #include "runtime/python/record/session.h"
-#include "runtime/python/tracer/tracing.h"
 #include "runtime/python/visit/values.h"
-#include "runtime/python/visit/variables.h"
+#include "runtime/python/visit/visit.h"
 #include "runtime/python/visit/walk.h"
 #include "runtime/site/site.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* From running frames to the modules whose methods they run. */
-
-#define CODE_LIMIT 10000 /* codes that are remembered; then all are forgotten */
-
-/* (code, name of the first parameter or None, its slot); a new reference, or NULL with an
- * exception. */
-static PyObject *describe_code(PyObject *code)
-{
-    PyObject *names = PyObject_GetAttrString(code, "co_varnames");
-    PyObject *number = PyObject_GetAttrString(code, "co_argcount");
-    PyObject *result = NULL;
-
-    if (names != NULL && number != NULL) {
-        bool has_any = PyLong_AsLong(number) > 0 && PyTuple_Size(names) > 0;
-        PyObject *name = has_any ? PyTuple_GetItem(names, 0) : Py_None;
-        int slot = has_any ? frame_find_slot(code, name) : FRAME_NO_SLOT;
-
-        result = Py_BuildValue("(OOi)", code, name, slot);
-    }
-    Py_XDECREF(names);
-    Py_XDECREF(number);
-    return result;
-}
-
-/* The same, found once; a borrowed reference. */
-static PyObject *find_description(struct session *session, PyObject *code)
-{
-    PyObject *key = PyLong_FromVoidPtr(code);
-    PyObject *found =
-        key == NULL ? NULL : PyDict_GetItem(session->first_parameters, key);
-
-    if (key != NULL && found == NULL) {
-        found = describe_code(code);
-        if (PyDict_Size(session->first_parameters) >= CODE_LIMIT) {
-            PyDict_Clear(session->first_parameters);
-        }
-        if (found != NULL &&
-            PyDict_SetItem(session->first_parameters, key, found) < 0) {
-            Py_CLEAR(found);
-        }
-        Py_XDECREF(found); /* the dictionary has it */
-    }
-    Py_XDECREF(key);
-    return found;
-}
-
-/* The frame's first argument where it is a module: a new reference. NULL where it is none, or with
- * an exception. */
-static PyObject *find_first_module(struct session *session, PyObject *frame)
-{
-    PyObject *description = find_description(session, frame_code(frame));
-    PyObject *value = NULL;
-    long slot;
-
-    if (description == NULL) {
-        return NULL;
-    }
-    slot = PyLong_AsLong(PyTuple_GetItem(description, 2));
-    if (slot >= 0) {
-        value = frame_find(frame, true, PyTuple_GetItem(description, 1), (int)slot);
-    }
-    if (value != NULL && !type_cache_get(&session->types, Py_TYPE(value))->is_module) {
-        Py_CLEAR(value);
-    }
-    return value;
-}
-
-/* The frame that called this one, whose reference is stolen; NULL: none. */
-static PyObject *leave(struct session *session, PyObject *frame)
-{
-    PyObject *back = PyObject_GetAttr(frame, session->name_f_back);
-
-    Py_DECREF(frame);
-    if (back == Py_None) {
-        Py_CLEAR(back);
-    }
-    return back;
-}
-
-/* The module that is the first argument of the innermost function of this thread that has one
- * there; None where no function has. A new reference, or NULL with an exception. `is_caller`:
- * the innermost function of all has none, but one that called it. */
-static PyObject *watcher_find_module(struct session *session, bool *is_caller)
-{
-    unsigned depth = 0;
-    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
-    PyObject *found = NULL;
-
-    while (frame != NULL && found == NULL && !PyErr_Occurred()) {
-        found = find_first_module(session, frame);
-        frame = leave(session, frame);
-        depth++;
-    }
-    Py_XDECREF(frame);
-    if (PyErr_Occurred()) {
-        Py_CLEAR(found);
-        return NULL;
-    }
-    *is_caller = found != NULL && depth > 1;
-    return found == NULL ? Py_NewRef(Py_None) : found;
-}
-
-/* Whether the frame runs a constructor; -1 with an exception. */
-static int is_constructor(PyObject *frame)
-{
-    PyObject *name = PyObject_GetAttrString(frame_code(frame), "co_name");
-    int is_it =
-        name == NULL ? -1 : PyUnicode_CompareWithASCIIString(name, "__init__") == 0;
-
-    Py_XDECREF(name);
-    return is_it;
-}
-
-/* Adds (module, whether the frame is its constructor), unless it is what was added last: torch
- * calls a module's method in other methods of the same module. */
-static void list_add(PyObject *list, PyObject *module, PyObject *frame)
-{
-    Py_ssize_t count = PyList_Size(list);
-    PyObject *last = count == 0 ? NULL : PyList_GetItem(list, count - 1);
-    int is_made_here = is_constructor(frame);
-    PyObject *pair;
-
-    if (is_made_here < 0) {
-        return;
-    }
-    if (last != NULL && PyTuple_GetItem(last, 0) == module &&
-        (!is_made_here || PyTuple_GetItem(last, 1) == Py_True)) {
-        return;
-    }
-    pair = PyTuple_Pack(2, module, is_made_here ? Py_True : Py_False);
-    if (pair != NULL) {
-        PyList_Append(list, pair);
-        Py_DECREF(pair);
-    }
-}
-
-PyObject *watcher_running_modules(PyObject *module, PyObject *unused)
-{
-    struct session *session = PyModule_GetState(module);
-    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
-    PyObject *list = PyList_New(0);
-
-    (void)unused;
-    while (list != NULL && frame != NULL && !PyErr_Occurred()) {
-        PyObject *found = find_first_module(session, frame);
-
-        if (found != NULL && !PyErr_Occurred()) {
-            list_add(list, found, frame);
-        }
-        Py_XDECREF(found);
-        frame = leave(session, frame);
-    }
-    Py_XDECREF(frame);
-    if (PyErr_Occurred()) {
-        Py_CLEAR(list);
-    }
-    return list;
-}
 
 struct watcher_lines {
     struct slice file; /* a path, the end of one, or a glob; size 0: any file */
@@ -348,37 +187,9 @@ struct watcher {
     size_t choice_room;
 };
 
-static atomic_ullong last_module_number;
-void watched_module_release(struct watched_module *module)
-{
-    if (module->number != 0) {
-        arena_release(&module->arena);
-        module->number = 0;
-    }
-}
-
-static bool module_read(struct watched_module *module)
-{
-    struct error error = ERROR_INIT;
-
-    if (module->number != 0) {
-        return true;
-    }
-    arena_init(&module->arena);
-    if (!site_table_read(&module->table, module->text, &module->arena, &error)) {
-        arena_release(&module->arena);
-        PyErr_SetString(error.kind == ERROR_MEMORY ? PyExc_MemoryError
-                                                   : PyExc_RuntimeError,
-                        error.text);
-        return false;
-    }
-    module->number = atomic_fetch_add(&last_module_number, 1) + 1;
-    return true;
-}
-
 /* NULL with an exception set: no memory. */
 static const struct watcher_choice *find_choice(struct watcher *watcher,
-                                                const struct watched_module *module)
+                                                const struct site_module *module)
 {
     size_t place = (size_t)module->number - 1;
     size_t room = watcher->choice_room;
@@ -396,31 +207,12 @@ static const struct watcher_choice *find_choice(struct watcher *watcher,
     }
     if (watcher->choices[place] == NULL) {
         watcher->choices[place] =
-            watcher_choose(&watcher->wish, &module->table, module->file);
+            watcher_choose(&watcher->wish, &module->table, module->text.file);
         if (watcher->choices[place] == NULL) {
             PyErr_NoMemory();
         }
     }
     return watcher->choices[place];
-}
-
-/* What the site's write stands for, of the values that are left; NULL: it has none. */
-static PyObject *find_value(struct session *session,
-                            const struct site_write *write,
-                            PyObject *const *values,
-                            Py_ssize_t count,
-                            Py_ssize_t *next)
-{
-    PyObject *value;
-
-    if (write->source == SITE_SOURCE_NONE || *next >= count) {
-        return NULL;
-    }
-    value = values[(*next)++];
-    if (value != NULL && write->source == SITE_SOURCE_PEEK) {
-        return walk_dotted(&session->types, value, write->name);
-    }
-    return Py_XNewRef(value);
 }
 
 /* Numbers and texts are nothing to watch. */
@@ -438,134 +230,102 @@ static bool may_be_unchanged(const struct site *site, bool is_called)
     return site->kind == SITE_MUTATE || (site->kind == SITE_ENTER && is_called);
 }
 
-/* visit(name, value, may_be_unchanged, module), in the module's method or below it. */
-static bool record_value(struct session *session,
-                         PyObject *visit,
-                         const struct site *site,
+/* function(name, value, may_be_unchanged, module), in the module's method or below it. */
+static bool record_value(struct site_visit *visit,
+                         PyObject *function,
                          const struct site_write *write,
                          PyObject *value)
 {
-    PyObject *module, *name, *result, *frame, *former;
-    bool is_called = false;
+    PyObject *module, *name, *result;
+    bool is_called;
 
-    if (!may_hold_tensors(session, value)) {
+    if (!may_hold_tensors(visit->session, value)) {
         return true;
     }
-    frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
-    former = session_set_caller(frame);
-    module = watcher_find_module(session, &is_called);
+    module = visit_module(visit, &is_called);
     name = PyUnicode_DecodeUTF8(write->name.bytes, (Py_ssize_t)write->name.size,
                                 "replace");
-    result =
-        module == NULL || name == NULL
-            ? NULL
-            : PyObject_CallFunctionObjArgs(
-                  visit, name, value,
-                  may_be_unchanged(site, is_called) ? Py_True : Py_False, module, NULL);
-    session_set_caller(former);
-    Py_XDECREF(frame);
-    Py_XDECREF(module);
+    result = module == NULL || name == NULL
+                 ? NULL
+                 : PyObject_CallFunctionObjArgs(
+                       function, name, value,
+                       may_be_unchanged(visit->site, is_called) ? Py_True : Py_False,
+                       module, NULL);
     Py_XDECREF(name);
     Py_XDECREF(result);
     return result != NULL;
 }
 
-static bool record_values(struct session *session,
-                          PyObject *visit,
-                          const struct site *site,
-                          const bool *is_wanted,
-                          PyObject *const *values,
-                          Py_ssize_t count)
+/* `is_wanted`: of each write of the site. */
+static bool
+record_values(struct site_visit *visit, PyObject *function, const bool *is_wanted)
 {
+    const struct site *site = visit->site;
     Py_ssize_t next = 0;
-    bool is_good = true;
 
-    for (uint32_t i = 0; i < site->write_count && is_good; i++) {
-        PyObject *value = find_value(session, &site->writes[i], values, count, &next);
+    for (uint32_t i = 0; i < site->write_count && next < visit->count; i++) {
+        bool is_peeked = site->writes[i].source == SITE_SOURCE_PEEK;
+        PyObject *value;
+        bool is_good = true;
 
-        if (value != NULL && is_wanted[i]) {
-            is_good = record_value(session, visit, site, &site->writes[i], value);
+        if (site->writes[i].source == SITE_SOURCE_NONE) {
+            continue;
         }
-        Py_XDECREF(value);
+        value = visit->values[next++];
+        if (!is_wanted[i] || value == NULL) {
+            continue;
+        }
+        value = is_peeked ? visit_peek(visit, i, value) : Py_NewRef(value);
+        if (value != NULL) {
+            is_good = record_value(visit, function, &site->writes[i], value);
+            Py_DECREF(value);
+        }
+        if (!is_good) {
+            return false;
+        }
     }
-    return is_good;
+    return true;
 }
 
-static bool visit_one(struct session *session,
-                      PyObject *pair,
-                      struct traced_call *call,
-                      const struct watched_module *module,
-                      uint32_t index,
-                      PyObject *const *values,
-                      Py_ssize_t count)
+static bool watcher_choose_sites(const struct consumer *consumer,
+                                 const struct site_module *module,
+                                 consumer_set bit,
+                                 consumer_set *sets)
 {
-    PyObject *watcher = PyTuple_GetItem(pair, 0);
-    const struct watcher_choice *choice;
+    const struct watcher_choice *choice =
+        find_choice((struct watcher *)consumer->object, module);
 
-    if (Py_TYPE(watcher) == session->tracing_type) {
-        return tracing_visit((struct tracing *)watcher, call, module, index, values,
-                             count);
+    for (uint32_t i = 0; choice != NULL && i < choice->site_count; i++) {
+        sets[i] |= choice->has_any[i] ? bit : 0;
     }
-    choice = find_choice((struct watcher *)watcher, module);
-    if (choice == NULL) {
-        return false;
-    }
-    return !choice->has_any[index] ||
-           record_values(session, PyTuple_GetItem(pair, 1), &module->table.sites[index],
-                         choice->is_wanted + choice->firsts[index], values, count);
+    return choice != NULL;
 }
 
-/* Not inlined: as a rule there is one, which traces. */
-static __attribute__((noinline)) bool visit_all(struct session *session,
-                                                struct traced_call *call,
-                                                const struct watched_module *module,
-                                                uint32_t site,
-                                                PyObject *const *values,
-                                                Py_ssize_t count)
+static bool watcher_visit(const struct consumer *consumer, struct site_visit *visit)
 {
-    PyObject *watchers = Py_NewRef(session->watchers); /* others may begin or end */
-    bool is_good = true;
-
-    for (Py_ssize_t i = 0; i < PyTuple_Size(watchers) && is_good; i++) {
-        is_good = visit_one(session, PyTuple_GetItem(watchers, i), call, module, site,
-                            values, count);
-    }
-    Py_DECREF(watchers);
-    return is_good;
-}
-
-HOT bool watchers_visit(struct session *session,
-                        struct watched_module *module,
-                        unsigned long site,
-                        PyObject *const *values,
-                        Py_ssize_t count)
-{
-    struct tracing_thread *thread = tracing_this_thread();
-    struct tracing *tracing = session->only_tracing;
+    const struct watcher_choice *choice =
+        find_choice((struct watcher *)consumer->object, visit->module);
+    PyObject *frame, *former;
     bool is_good;
 
-    if (thread->is_at_work) {
-        return true;
+    if (choice == NULL || !choice->has_any[visit->index]) {
+        return choice != NULL;
     }
-    if (module->number == 0 && !module_read(module)) {
-        return false;
-    }
-    if (site >= module->table.site_count) {
-        return true;
-    }
-    /* What a watcher does may visit sites itself: it is not told of these. */
-    thread->is_at_work = true;
-    if (tracing == NULL) {
-        is_good =
-            visit_all(session, thread->top, module, (uint32_t)site, values, count);
-    } else {
-        Py_INCREF((PyObject *)tracing);
-        is_good =
-            tracing_visit(tracing, thread->top, module, (uint32_t)site, values, count);
-        Py_DECREF((PyObject *)tracing);
-    }
-    thread->is_at_work = false;
+    frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    former = session_set_caller(frame);
+    is_good = record_values(visit, consumer->function,
+                            choice->is_wanted + choice->firsts[visit->index]);
+    session_set_caller(former);
+    Py_XDECREF(frame);
     return is_good;
+}
+
+int watcher_add_kind(struct session *session)
+{
+    static const struct consumer_kind kind = {watcher_choose_sites, watcher_visit};
+
+    return consumers_add_kind(&session->consumers, (PyObject *)session->watcher_type,
+                              &kind);
 }
 
 static void watcher_dealloc(PyObject *self)
@@ -676,46 +436,4 @@ PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     }
     return (PyObject *)watcher;
-}
-
-static bool is_pair(struct session *session, PyObject *pair)
-{
-    PyTypeObject *type = PyTuple_CheckExact(pair) && PyTuple_Size(pair) == 2
-                             ? Py_TYPE(PyTuple_GetItem(pair, 0))
-                             : NULL;
-
-    return type != NULL &&
-           (type == session->watcher_type || type == session->tracing_type);
-}
-
-static struct tracing *find_only_tracing(const struct session *session,
-                                         PyObject *watchers)
-{
-    PyObject *watcher = PyTuple_Size(watchers) == 1
-                            ? PyTuple_GetItem(PyTuple_GetItem(watchers, 0), 0)
-                            : NULL;
-
-    return watcher != NULL && Py_TYPE(watcher) == session->tracing_type
-               ? (struct tracing *)watcher
-               : NULL;
-}
-
-PyObject *watchers_set(PyObject *module, PyObject *watchers)
-{
-    struct session *session = PyModule_GetState(module);
-    PyObject *old = session->watchers;
-    bool is_good = PyTuple_CheckExact(watchers);
-
-    for (Py_ssize_t i = 0; is_good && i < PyTuple_Size(watchers); i++) {
-        is_good = is_pair(session, PyTuple_GetItem(watchers, i));
-    }
-    if (!is_good) {
-        PyErr_SetString(PyExc_TypeError,
-                        "set_watchers() expects a tuple of (watcher, function) pairs");
-        return NULL;
-    }
-    session->watchers = PyTuple_Size(watchers) > 0 ? Py_NewRef(watchers) : NULL;
-    session->only_tracing = find_only_tracing(session, watchers);
-    Py_XDECREF(old);
-    Py_RETURN_NONE;
 }

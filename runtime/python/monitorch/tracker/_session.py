@@ -144,7 +144,7 @@ def write(text: str, *, for_file_alone: bool = False) -> None:
 
 
 def _prepare() -> bool:
-    """Ensures that there is a recording to read tracked calls from; by default one in memory."""
+    """Ensures that there is a recording to read tracked calls from; by default one without a trace."""
     global _has_complained
     with _lock:
         if not is_on:
