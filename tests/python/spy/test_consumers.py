@@ -55,11 +55,11 @@ def test_one_that_begins_later_gets_what_comes_then(model):
     with Consumer("q") as first:
         model(X)
         before = len(first.seen)
-        with Consumer("v") as second:
+        with Consumer("q") as second:
             model(X)
         model(X)
     assert len(first.seen) == 3 * before
-    assert names(second) == ["v"]
+    assert names(second) == ["q"]
     assert len(second.seen) == before
 
 
