@@ -278,7 +278,6 @@ static bool build_graph(struct diff_work *work, unsigned side)
         .progress_context = options->progress_context,
     };
     struct log_reader *reader = log_reader_new(work->paths[side], work->error);
-    struct source_lines sources;
     struct graph graph;
     bool is_done;
 
@@ -286,13 +285,11 @@ static bool build_graph(struct diff_work *work, unsigned side)
         return false;
     }
     graph_init(&graph);
-    source_lines_init(&sources, reader, options->strip);
-    is_done = graph_build(&graph, reader, &sources, &graph_options, work->error);
+    is_done = graph_build(&graph, reader, &graph_options, work->error);
     if (is_done && !diff_facts_set_graph(&work->facts[side], &graph,
                                          log_reader_first_event(reader))) {
         is_done = error_set_memory(work->error);
     }
-    source_lines_release(&sources);
     log_reader_free(reader);
     return is_done;
 }

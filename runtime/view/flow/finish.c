@@ -145,7 +145,7 @@ static bool is_around_root(const struct flow_builder *builder,
  * turn that stands alone has none, though what is around it is folded. */
 static bool has_box(const struct flow_builder *builder, const struct flow_unit *unit)
 {
-    const struct flow_call *call = &builder->calls[unit->call];
+    const struct reading_call *call = &builder->calls[unit->call];
 
     if (unit->loop == FLOW_NONE && is_around_root(builder, unit)) {
         return false;
@@ -241,12 +241,12 @@ static bool name_paths(struct flow_builder *builder)
         return flow_out_of_memory(builder);
     }
     for (uint32_t i = 0; i < builder->call_count; i++) {
-        const struct flow_call *call = &builder->calls[i];
+        const struct reading_call *call = &builder->calls[i];
         const struct flow_unit *first =
             &builder->units[builder->units[call->unit].cluster];
 
         if (call->path != 0 && first->group != FLOW_NONE && first->count > 1) {
-            spans_add(&spans[first->group], builder->texts.texts[call->path]);
+            spans_add(&spans[first->group], flow_text_of(builder, call->path));
         }
     }
     for (uint32_t i = 0; i < graph->group_count; i++) {
@@ -269,11 +269,11 @@ static bool name_paths(struct flow_builder *builder)
 
 static bool is_recursive(const struct flow_builder *builder, uint32_t index)
 {
-    const struct flow_call *call = &builder->calls[builder->units[index].call];
+    const struct reading_call *call = &builder->calls[builder->units[index].call];
     uint32_t above = call->parent;
 
     for (int i = 0; i < RECURSION_MAX && above != FLOW_NONE; i++) {
-        const struct flow_call *around = &builder->calls[above];
+        const struct reading_call *around = &builder->calls[above];
 
         if (around->function == call->function && around->module == call->module &&
             builder->units[around->unit].cluster != index) {
@@ -286,16 +286,16 @@ static bool is_recursive(const struct flow_builder *builder, uint32_t index)
 
 static struct flow_group group_of_call(struct flow_builder *builder, uint32_t index)
 {
-    const struct flow_call *call = &builder->calls[builder->units[index].call];
-    const struct site_table *table = &builder->modules[call->module].module->table;
+    const struct reading_call *call = &builder->calls[builder->units[index].call];
+    const struct site_table *table = flow_table_of(builder, call);
     const struct site_function *function = &table->functions[call->function];
 
     return (struct flow_group){
         .kind = FLOW_GROUP_CALL,
         .call = call->number,
         .function = flow_keep(builder, function->name),
-        .path = flow_keep(builder, builder->texts.texts[call->path]),
-        .class_name = flow_keep(builder, builder->texts.texts[call->class_name]),
+        .path = flow_keep(builder, flow_text_of(builder, call->path)),
+        .class_name = flow_keep(builder, flow_text_of(builder, call->class_name)),
         .code = {"", 0},
         .file = flow_keep(builder, table->path),
         .line = function->line,
@@ -307,8 +307,8 @@ static struct flow_group group_of_call(struct flow_builder *builder, uint32_t in
 static struct flow_group group_of_loop(struct flow_builder *builder, uint32_t index)
 {
     const struct flow_unit *unit = &builder->units[index];
-    const struct flow_call *call = &builder->calls[unit->call];
-    const struct log_module *module = builder->modules[call->module].module;
+    const struct reading_call *call = &builder->calls[unit->call];
+    const struct log_module *module = builder->reading->modules[call->module];
     uint32_t line = module->table.sites[unit->loop - module->first_site].line;
 
     return (struct flow_group){
@@ -392,7 +392,7 @@ struct slice flow_keep(struct flow_builder *builder, struct slice text)
     if (text.size == 0) {
         return (struct slice){"", 0};
     }
-    if (!text_table_add(&builder->texts, text, &number) ||
+    if (!text_table_add(&builder->reading->texts, text, &number) ||
         (number >= capacity && !memory_grow(&items, &capacity, (size_t)number + 1,
                                             sizeof *builder->kept_texts))) {
         builder->graph->arena.has_failed = true;
@@ -491,7 +491,7 @@ static void choose_nodes(struct flow_builder *builder)
 
 static struct slice text_of(struct flow_builder *builder, uint32_t number)
 {
-    return flow_keep(builder, builder->texts.texts[number]);
+    return flow_keep(builder, flow_text_of(builder, number));
 }
 
 /* `out[0]`; of items that are folded, `outs[0] … outs[49]`. */
@@ -499,8 +499,8 @@ static struct slice name_of(struct flow_builder *builder,
                             const struct flow_raw *node,
                             const struct flow_raw *last)
 {
-    struct slice name = builder->texts.texts[node->name];
-    struct slice path = builder->texts.texts[node->path];
+    struct slice name = flow_text_of(builder, node->name);
+    struct slice path = flow_text_of(builder, node->path);
     struct buffer whole = BUFFER_INIT;
     struct slice kept;
 
@@ -511,8 +511,8 @@ static struct slice name_of(struct flow_builder *builder,
     buffer_add(&whole, path);
     if (last->path != node->path) {
         buffer_add(&whole, SLICE(" \xE2\x80\xA6 "));
-        buffer_add(&whole, builder->texts.texts[last->name]);
-        buffer_add(&whole, builder->texts.texts[last->path]);
+        buffer_add(&whole, flow_text_of(builder, last->name));
+        buffer_add(&whole, flow_text_of(builder, last->path));
     }
     builder->graph->arena.has_failed |= whole.has_failed;
     kept = flow_keep(builder, buffer_slice(&whole));
@@ -523,7 +523,8 @@ static struct slice name_of(struct flow_builder *builder,
 /* `model.py:31 by y`: the file alone, without the folders that it is in. */
 static struct slice writer_of(struct flow_builder *builder, const struct flow_raw *node)
 {
-    uint32_t writer = number_map_get(&builder->written_sites, node->alias_site);
+    uint32_t writer =
+        number_map_get(&builder->reading->written_sites, node->alias_site);
     struct buffer text = BUFFER_INIT;
     struct slice path, kept;
     const struct flow_raw *by;
@@ -543,7 +544,7 @@ static struct slice writer_of(struct flow_builder *builder, const struct flow_ra
     buffer_add_byte(&text, ':');
     buffer_add_number(&text, flow_site_of(builder, by)->line);
     buffer_add(&text, SLICE(" by "));
-    buffer_add(&text, builder->texts.texts[by->name]);
+    buffer_add(&text, flow_text_of(builder, by->name));
     builder->graph->arena.has_failed |= text.has_failed;
     kept = flow_keep(builder, buffer_slice(&text));
     buffer_release(&text);
@@ -576,8 +577,8 @@ static struct slice inside_of(struct flow_builder *builder,
                               const struct flow_raw *first,
                               const struct flow_raw *last)
 {
-    struct slice from = builder->texts.texts[builder->calls[first->closed_call].path];
-    struct slice to = builder->texts.texts[builder->calls[last->closed_call].path];
+    struct slice from = flow_text_of(builder, builder->calls[first->closed_call].path);
+    struct slice to = flow_text_of(builder, builder->calls[last->closed_call].path);
     struct buffer text = BUFFER_INIT;
     struct slice kept;
 
@@ -602,11 +603,11 @@ static void fill_call(struct flow_builder *builder,
                       const struct flow_raw *last,
                       struct flow_node *node)
 {
-    const struct flow_call *call = &builder->calls[first->closed_call];
+    const struct reading_call *call = &builder->calls[first->closed_call];
     uint32_t module = builder->calls[call->parent].module;
 
     node->inside = inside_of(builder, first, last);
-    node->file = flow_keep(builder, builder->modules[module].module->table.path);
+    node->file = flow_keep(builder, builder->reading->modules[module]->table.path);
     node->line = call->line;
     node->code =
         call->line == 0
@@ -618,7 +619,7 @@ static void fill_call(struct flow_builder *builder,
 }
 
 /* `38 gradients, 21 of parameters`, `21 parameters, learning rate 0.001` */
-static void add_written_count(const struct flow_update *update, struct buffer *text)
+static void add_written_count(const struct reading_update *update, struct buffer *text)
 {
     static const char *const nouns[] = {
         [LOG_STEP_BACKWARD] = "gradient",
@@ -645,7 +646,7 @@ static void add_written_count(const struct flow_update *update, struct buffer *t
 
 /* `largest 0.18: head.weight`; `3 with NaN or Inf, largest finite 2: …` */
 static void add_largest(struct flow_builder *builder,
-                        const struct flow_update *update,
+                        const struct reading_update *update,
                         struct buffer *text)
 {
     if (update->bad_count > 0) {
@@ -657,7 +658,7 @@ static void add_largest(struct flow_builder *builder,
                                                : SLICE("largest "));
         real_add_short(text, update->largest, 4);
         buffer_add(text, SLICE(": "));
-        buffer_add(text, builder->texts.texts[update->largest_name]);
+        buffer_add(text, flow_text_of(builder, update->largest_name));
     }
 }
 
@@ -666,9 +667,11 @@ static void fill_update(struct flow_builder *builder,
                         const struct flow_cluster *cluster,
                         struct flow_node *node)
 {
-    const struct flow_update *marked = flow_update_of(builder, cluster->marked);
-    const struct flow_update *update =
-        marked->bad_count > 0 ? marked : flow_update_of(builder, cluster->last);
+    const struct reading_update *marked =
+        reading_update_of(builder->reading, cluster->marked);
+    const struct reading_update *update =
+        marked->bad_count > 0 ? marked
+                              : reading_update_of(builder->reading, cluster->last);
     uint32_t module;
     struct buffer text = BUFFER_INIT;
 
@@ -712,8 +715,8 @@ static void fill_node(struct flow_builder *builder,
     const struct flow_raw *first = &builder->raws[cluster->first];
     const struct flow_raw *last = &builder->raws[cluster->last];
     const struct flow_raw *marked = &builder->raws[cluster->marked];
-    const struct flow_call *call = &builder->calls[first->call];
-    const struct site_table *called = &builder->modules[call->module].module->table;
+    const struct reading_call *call = &builder->calls[first->call];
+    const struct site_table *called = flow_table_of(builder, call);
     uint32_t module;
     const struct site_table *table = &flow_module_of(builder, first, &module)->table;
 
@@ -730,7 +733,7 @@ static void fill_node(struct flow_builder *builder,
         .line = flow_site_of(builder, first)->line,
         .code = code_of(builder, first),
         .function = flow_keep(builder, called->functions[call->function].name),
-        .guess = text_of(builder, flow_argument_of(builder, last)->guess),
+        .guess = text_of(builder, last->guess),
         .change = (enum change)last->change,
         .difference = last->difference,
         .changed_by = {"", 0},
@@ -780,7 +783,7 @@ struct around {
 static bool
 is_carried(const struct flow_builder *builder, struct around *around, uint32_t edge)
 {
-    const struct flow_raw_edge *raw = &builder->edges[edge];
+    const struct reading_edge *raw = &builder->edges[edge];
     uint32_t from = builder->raws[raw->source].unit;
     uint32_t to = builder->raws[raw->target].unit;
 
@@ -872,7 +875,7 @@ static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
 /* What stands before its source leads on to the next turn; but a source may be told in a later
  * turn first, and stand behind what was made from it in the one before. */
 static bool goes_back(const struct flow_builder *builder,
-                      const struct flow_raw_edge *edge,
+                      const struct reading_edge *edge,
                       uint32_t from,
                       uint32_t to)
 {
@@ -887,7 +890,7 @@ static uint32_t collect_edges(struct flow_builder *builder,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < builder->edge_count; i++) {
-        const struct flow_raw_edge *edge = &builder->edges[i];
+        const struct reading_edge *edge = &builder->edges[i];
         uint32_t source = builder->raws[edge->source].cluster;
         uint32_t target = builder->raws[edge->target].cluster;
         uint32_t from = builder->clusters[source].node;
@@ -913,7 +916,7 @@ static uint32_t collect_edges(struct flow_builder *builder,
 static bool add_names(struct flow_builder *builder)
 {
     struct flow_graph *graph = builder->graph;
-    size_t count = (size_t)builder->texts.count + 1;
+    size_t count = (size_t)builder->reading->texts.count + 1;
 
     graph->names = arena_allocate(&graph->arena, count, sizeof *graph->names);
     if (graph->names == NULL) {
@@ -926,7 +929,7 @@ static bool add_names(struct flow_builder *builder)
 
         assert(name < count);
         if (graph->names[name].bytes == NULL) {
-            graph->names[name] = flow_keep(builder, builder->texts.texts[name]);
+            graph->names[name] = flow_keep(builder, flow_text_of(builder, name));
         }
     }
     return true;
@@ -966,7 +969,7 @@ static bool add_edges(struct flow_builder *builder)
 static bool count_files(struct flow_builder *builder)
 {
     struct flow_graph *graph = builder->graph;
-    size_t capacity = (size_t)builder->texts.count + 1;
+    size_t capacity = (size_t)builder->reading->texts.count + 1;
     uint32_t *counts = memory_allocate_zeroed(capacity, sizeof *counts);
     uint32_t most = 0;
 
@@ -974,7 +977,7 @@ static bool count_files(struct flow_builder *builder)
         return flow_out_of_memory(builder);
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        uint32_t file = text_table_find(&builder->texts, graph->nodes[i].file);
+        uint32_t file = text_table_find(&builder->reading->texts, graph->nodes[i].file);
 
         if (file == NUMBER_MAP_NONE || file >= capacity) {
             continue;

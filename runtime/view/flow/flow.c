@@ -13,6 +13,18 @@
 #include <assert.h>
 #include <math.h>
 
+static struct reading_options reading_options_of(const struct flow_options *options)
+{
+    return (struct reading_options){
+        .filter = options->filter,
+        .first_event = options->first_event,
+        .has_scalars = options->has_scalars,
+        .has_updates = options->has_updates,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+    };
+}
+
 /* The second reading of a trace: what the picture shows of each node. */
 
 /* NaN is the figure of an array that has none. */
@@ -185,7 +197,7 @@ static void add_inside(struct flow_builder *builder,
 static void add_gradient(struct flow_builder *builder,
                          const struct log_event_view *gradient)
 {
-    uint32_t raw = flow_raw_of_event(builder, gradient->number);
+    uint32_t raw = reading_find(builder->reading, gradient->number);
     const struct statistics *figures = &gradient->statistics;
     struct flow_gradient *all;
     struct flow_node *node;
@@ -300,7 +312,7 @@ static bool next_event(struct filling *filling, struct log_item *item)
         if (item->kind == LOG_EVENT) {
             return true;
         }
-        if (item->kind == LOG_GRADIENT && builder->has_updates &&
+        if (item->kind == LOG_GRADIENT && builder->reading->has_updates &&
             (item->event.flags & LOG_EVENT_PARAMETER) == 0) {
             add_gradient(builder, &item->event);
         }
@@ -311,6 +323,7 @@ static bool next_event(struct filling *filling, struct log_item *item)
 static bool fill_items(struct filling *filling)
 {
     struct flow_builder *builder = filling->builder;
+    struct reading_options options = reading_options_of(builder->options);
     struct log_item item;
     uint64_t count = 0;
     uint64_t last = 0;
@@ -325,7 +338,7 @@ static bool fill_items(struct filling *filling)
             return true;
         }
         last = item.event.number;
-        if (!flow_report_progress(builder, ++count)) {
+        if (!reading_report_progress(&options, ++count, builder->error)) {
             return false;
         }
         fill_event(filling, &item.event);
@@ -638,9 +651,9 @@ static void find_nans(const struct flow_builder *builder, uint8_t *nans)
         }
     }
     for (uint32_t i = 0; i < builder->edge_count; i++) {
-        const struct flow_raw_edge *edge = &builder->edges[i];
+        const struct reading_edge *edge = &builder->edges[i];
 
-        if (edge->kind != FLOW_EDGE_FORM && (nans[edge->source] & HAS_NAN) != 0) {
+        if (edge->kind != GRAPH_SHAPE && (nans[edge->source] & HAS_NAN) != 0) {
             nans[edge->target] |= HAS_NAN_INPUT;
         }
     }
@@ -700,158 +713,101 @@ bool flow_grow(struct flow_builder *builder,
 
 bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number)
 {
-    return text_table_add(&builder->texts, text, number) || flow_out_of_memory(builder);
+    return text_table_add(&builder->reading->texts, text, number) ||
+           flow_out_of_memory(builder);
 }
 
-bool flow_builder_init(struct flow_builder *builder)
+/* ---- from a reading to a graph ---- */
+
+static struct flow_raw raw_of(const struct flow_builder *builder,
+                              const struct reading_value *value)
 {
-    builder->first_over = FLOW_NONE;
-    open_calls_init(&builder->open_calls);
-    arena_init(&builder->term_arena);
-    if (!text_table_init(&builder->texts)) {
+    const struct flow_options *options = builder->options;
+    enum flow_mark mark = options->mark == NULL || (value->flags & GRAPH_UPDATE) != 0
+                              ? FLOW_MARK_NONE
+                              : options->mark(options->mark_context, value->event);
+
+    return (struct flow_raw){
+        .event = value->event,
+        .object = value->object,
+        .site = value->site,
+        .call = value->call,
+        .unit = value->unit,
+        .name = value->name,
+        .path = value->path,
+        .guess = value->guess,
+        .alias_site = value->alias_site,
+        .cluster = FLOW_NONE,
+        .inside = FLOW_NONE,
+        .closed_call = FLOW_NONE,
+        .flags = value->flags,
+        .kind = value->kind,
+        .dtype = value->dtype,
+        .change = value->change,
+        .difference = value->difference,
+        .mark = (uint8_t)mark,
+        .is_read = value->is_read,
+        .is_hidden = value->is_hidden,
+        .is_promoted = value->is_promoted,
+        .has_nan = value->has_nan,
+    };
+}
+
+static void fill_raws(struct flow_builder *builder)
+{
+    const struct reading *reading = builder->reading;
+
+    for (uint32_t i = 0; i < reading->value_count; i++) {
+        builder->raws[i] = raw_of(builder, &reading->values[i]);
+    }
+    for (uint32_t i = 0; i < reading->unit_count; i++) {
+        const struct reading_unit *unit = &reading->units[i];
+
+        builder->units[i] =
+            (struct flow_unit){unit->parent, unit->call, unit->loop, i, 1, FLOW_NONE};
+    }
+    if (reading->edge_count > 0) {
+        memcpy(builder->edges, reading->edges,
+               reading->edge_count * sizeof *builder->edges);
+    }
+}
+
+/* Everything is as it was read, and nothing is folded. */
+static bool begin_graph(struct flow_builder *builder)
+{
+    const struct reading *reading = builder->reading;
+    const struct reading_left_out *left_out = &reading->left_out;
+
+    builder->calls = reading->calls;
+    builder->call_count = reading->call_count;
+    builder->raw_count = reading->value_count;
+    builder->unit_count = reading->unit_count;
+    builder->edge_count = reading->edge_count;
+    builder->graph->left_out = (struct flow_left_out){
+        .older_nodes = left_out->dropped,
+        .scalars = left_out->scalars,
+        .unchanged = left_out->unchanged,
+        .filtered = left_out->filtered,
+        .in_part = left_out->in_part,
+        .lost_events = left_out->lost,
+    };
+    builder->raws = memory_allocate(builder->raw_count, sizeof *builder->raws);
+    builder->units = memory_allocate(builder->unit_count, sizeof *builder->units);
+    builder->edges = memory_allocate(builder->edge_count, sizeof *builder->edges);
+    if (builder->raws == NULL || builder->units == NULL || builder->edges == NULL) {
         return flow_out_of_memory(builder);
     }
+    fill_raws(builder);
     return true;
 }
 
-static void map_release(struct number_map *map)
+static void builder_release(struct flow_builder *builder)
 {
-    number_map_release(map);
-    number_map_init(map);
-}
-
-static void forget_maps(struct flow_builder *builder)
-{
-    map_release(&builder->call_index);
-    map_release(&builder->binding_index);
-    map_release(&builder->scope_index);
-    map_release(&builder->content_index);
-    map_release(&builder->leaf_index);
-    map_release(&builder->writings);
-    map_release(&builder->storages);
-    map_release(&builder->memory_index);
-    map_release(&builder->repeated);
-    map_release(&builder->term_index);
-    map_release(&builder->name_scopes);
-}
-
-void flow_builder_forget(struct flow_builder *builder)
-{
-    forget_maps(builder);
-    open_calls_release(&builder->open_calls);
-    open_calls_init(&builder->open_calls);
-    arena_release(&builder->term_arena);
-    arena_init(&builder->term_arena);
-    memory_free(builder->terms);
-    memory_free(builder->uses);
-    memory_free(builder->scopes);
-    memory_free(builder->bindings);
-    memory_free(builder->contents);
-    memory_free(builder->leaves);
-    memory_free(builder->guesses);
-    memory_free(builder->threads);
-    memory_free(builder->carried);
-    memory_free(builder->sources);
-    memory_free(builder->memories);
-    builder->memories = NULL;
-    builder->terms = NULL;
-    builder->uses = NULL;
-    builder->scopes = NULL;
-    builder->bindings = NULL;
-    builder->contents = NULL;
-    builder->leaves = NULL;
-    builder->guesses = NULL;
-    builder->threads = NULL;
-    builder->carried = NULL;
-    builder->sources = NULL;
-}
-
-void flow_builder_release(struct flow_builder *builder)
-{
-    flow_builder_forget(builder);
-    text_table_release(&builder->texts);
-    number_map_release(&builder->written_sites);
-    flow_updates_release(&builder->updates);
-    flow_modules_release(builder);
-    memory_free(builder->calls);
-    memory_free(builder->units);
     memory_free(builder->raws);
-    memory_free(builder->arguments);
+    memory_free(builder->units);
     memory_free(builder->edges);
     memory_free(builder->clusters);
     memory_free(builder->kept_texts);
-}
-
-/* ---- one reading, several graphs ---- */
-
-/* What making a graph changes of what was read. */
-struct reading_copy {
-    struct flow_raw *raws;       /* owned */
-    struct flow_raw_edge *edges; /* owned */
-    struct flow_unit *units;     /* owned */
-    uint32_t edge_count;
-    struct flow_left_out left_out;
-};
-
-struct flow_reading {
-    struct flow_builder builder; /* owned */
-    struct reading_copy copy;    /* owned */
-    bool is_used;                /* a graph was made of it */
-};
-
-static bool copy_items(void **copy, const void *items, uint32_t count, size_t size)
-{
-    *copy = memory_allocate(count, size);
-    if (*copy != NULL && count > 0) {
-        memcpy(*copy, items, count * size);
-    }
-    return *copy != NULL;
-}
-
-static bool keep_copy(struct flow_reading *reading)
-{
-    const struct flow_builder *builder = &reading->builder;
-    struct reading_copy *copy = &reading->copy;
-    void *raws = NULL, *edges = NULL, *units = NULL;
-    bool is_done =
-        copy_items(&raws, builder->raws, builder->raw_count, sizeof *builder->raws) &&
-        copy_items(&edges, builder->edges, builder->edge_count,
-                   sizeof *builder->edges) &&
-        copy_items(&units, builder->units, builder->unit_count, sizeof *builder->units);
-
-    *copy = (struct reading_copy){
-        .raws = raws,
-        .edges = edges,
-        .units = units,
-        .edge_count = builder->edge_count,
-        .left_out = builder->graph->left_out,
-    };
-    return is_done || error_set_memory(builder->error);
-}
-
-/* All is again as it was read. */
-static void restore(struct flow_reading *reading)
-{
-    struct flow_builder *builder = &reading->builder;
-    const struct reading_copy *copy = &reading->copy;
-
-    if (builder->raw_count > 0) {
-        memcpy(builder->raws, copy->raws, builder->raw_count * sizeof *copy->raws);
-    }
-    builder->edge_count = copy->edge_count;
-    if (copy->edge_count > 0) {
-        memcpy(builder->edges, copy->edges, copy->edge_count * sizeof *copy->edges);
-    }
-    if (builder->unit_count > 0) {
-        memcpy(builder->units, copy->units, builder->unit_count * sizeof *copy->units);
-    }
-    memory_free(builder->clusters);
-    memory_free(builder->kept_texts);
-    builder->clusters = NULL;
-    builder->cluster_count = 0;
-    builder->kept_texts = NULL;
-    builder->kept_count = 0;
-    builder->root = FLOW_NONE;
 }
 
 /* From what was read to a graph; the builder's is that. */
@@ -877,13 +833,15 @@ static bool end_graph(struct flow_graph *graph, bool is_done, struct error *erro
     return is_done;
 }
 
-static struct flow_builder builder_of(struct flow_graph *graph,
-                                      struct log_reader *reader,
-                                      struct source_lines *sources,
-                                      const struct flow_options *options,
-                                      struct error *error)
+static bool graph_of_reading(struct reading *reading,
+                             struct log_reader *reader,
+                             struct source_lines *sources,
+                             const struct flow_options *options,
+                             struct flow_graph *graph,
+                             struct error *error)
 {
-    return (struct flow_builder){
+    struct flow_builder builder = {
+        .reading = reading,
         .reader = reader,
         .lines = sources,
         .options = options,
@@ -891,39 +849,43 @@ static struct flow_builder builder_of(struct flow_graph *graph,
         .error = error,
         .root = FLOW_NONE,
     };
+    bool is_done = begin_graph(&builder) && make_graph(&builder);
+
+    builder_release(&builder);
+    return end_graph(graph, is_done, error);
 }
+
+struct flow_reading {
+    struct reading reading; /* owned */
+    struct log_reader *reader;
+    struct source_lines *sources;
+};
 
 struct flow_reading *flow_reading_new(struct log_reader *reader,
                                       struct source_lines *sources,
                                       const struct flow_options *options,
                                       struct error *error)
 {
+    struct reading_options reading_options = reading_options_of(options);
     struct flow_reading *reading = memory_allocate_zeroed(1, sizeof *reading);
-    struct flow_graph graph;
 
     if (reading == NULL) {
         error_set_memory(error);
         return NULL;
     }
-    flow_graph_init(&graph);
-    reading->builder = builder_of(&graph, reader, sources, options, error);
-    if (!flow_builder_init(&reading->builder) || !flow_read(&reading->builder) ||
-        !keep_copy(reading)) {
-        flow_reading_free(reading);
+    reading->reader = reader;
+    reading->sources = sources;
+    if (!reading_read(&reading->reading, reader, &reading_options, error)) {
+        memory_free(reading);
         return NULL;
     }
-    reading->builder.graph = NULL;
-    flow_graph_release(&graph);
     return reading;
 }
 
 void flow_reading_free(struct flow_reading *reading)
 {
     if (reading != NULL) {
-        flow_builder_release(&reading->builder);
-        memory_free(reading->copy.raws);
-        memory_free(reading->copy.edges);
-        memory_free(reading->copy.units);
+        reading_release(&reading->reading);
         memory_free(reading);
     }
 }
@@ -933,18 +895,9 @@ bool flow_reading_graph(struct flow_reading *reading,
                         struct flow_graph *graph,
                         struct error *error)
 {
-    struct flow_builder *builder = &reading->builder;
-
-    if (reading->is_used) {
-        restore(reading);
-    }
-    reading->is_used = true;
     flow_graph_release(graph);
-    graph->left_out = reading->copy.left_out;
-    builder->graph = graph;
-    builder->options = options;
-    builder->error = error;
-    return end_graph(graph, make_graph(builder), error);
+    return graph_of_reading(&reading->reading, reading->reader, reading->sources,
+                            options, graph, error);
 }
 
 bool flow_graph_build(struct flow_graph *graph,
@@ -953,12 +906,17 @@ bool flow_graph_build(struct flow_graph *graph,
                       const struct flow_options *options,
                       struct error *error)
 {
-    struct flow_builder builder = builder_of(graph, reader, sources, options, error);
-    bool is_done =
-        flow_builder_init(&builder) && flow_read(&builder) && make_graph(&builder);
+    struct reading_options reading_options = reading_options_of(options);
+    struct reading reading;
+    bool is_done;
 
-    flow_builder_release(&builder);
-    return end_graph(graph, is_done, error);
+    if (!reading_read(&reading, reader, &reading_options, error)) {
+        flow_graph_release(graph);
+        return false;
+    }
+    is_done = graph_of_reading(&reading, reader, sources, options, graph, error);
+    reading_release(&reading);
+    return is_done;
 }
 
 static bool is_before(const void *nodes, size_t place, uint64_t event)

@@ -17,6 +17,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
 #include "runtime/trace/reader.h"
+#include "runtime/view/graph/graph.h"
 #include "runtime/view/walk/event_filter.h"
 #include "runtime/view/walk/source_lines.h"
 
@@ -91,24 +92,21 @@ struct flow_range {
     double high;
 };
 
+/* Flags of the graph, and those that a picture's node has besides. */
 enum flow_node_flag {
-    FLOW_NODE_SOURCE =
-        1, /* was there before: a parameter, a global, a buffer of self */
-    FLOW_NODE_ARGUMENT = 2, /* a parameter, told at a function's entry */
-    FLOW_NODE_RESULT = 4,   /* a returned value */
-    FLOW_NODE_GUESSED =
-        8, /* an argument that monitorch.run made up: `guess` tells how */
-    FLOW_NODE_IN_PLACE = 16, /* the same memory as before, written to */
-    FLOW_NODE_ALIAS =
-        32, /* shares memory with another value, which was written through it */
-    FLOW_NODE_PARAMETER = 64,  /* a torch.nn.Parameter */
+    FLOW_NODE_SOURCE = GRAPH_SOURCE,
+    FLOW_NODE_ARGUMENT = GRAPH_ARGUMENT,
+    FLOW_NODE_RESULT = GRAPH_RESULT,
+    FLOW_NODE_GUESSED = GRAPH_GUESSED, /* `guess` has the words */
+    FLOW_NODE_IN_PLACE = GRAPH_IN_PLACE,
+    FLOW_NODE_ALIAS = GRAPH_ALIASED,
+    FLOW_NODE_PARAMETER = GRAPH_PARAMETER,
     FLOW_NODE_NONFINITE = 128, /* NaN or an infinity is in it, whatever was sampled */
-    FLOW_NODE_CALL =
-        256, /* stands for a whole call: its figures are of what that returned, or of
-                           * another value in it; NONFINITE: a NaN is somewhere inside */
-    FLOW_NODE_UPDATE = 512, /* a backward, or a call that writes to gradients or
-                               parameters: kind is VALUE_NOTHING, `text` and `inside` say
-                               what it wrote */
+    /* A whole call: its figures are of what that returned, or of another value in it; NONFINITE: a NaN
+     * is somewhere inside. */
+    FLOW_NODE_CALL = 256,
+    /* kind is VALUE_NOTHING, `text` and `inside` say what it wrote */
+    FLOW_NODE_UPDATE = GRAPH_UPDATE,
 };
 
 /* Of the gradients that a node's values were given, in all their elements. */
@@ -163,16 +161,8 @@ struct flow_node {
     const void *sample;      /* grid.count elements, aligned for any */
 };
 
-enum flow_edge_kind {
-    FLOW_EDGE_VALUE, /* was read to make it */
-    FLOW_EDGE_SAME,  /* is the same value under another name: an argument, a result */
-    FLOW_EDGE_WRITE, /* the value before an in-place write, to the one after it */
-    FLOW_EDGE_ALIAS, /* was changed by writing to the other */
-    FLOW_EDGE_FORM,  /* its form alone was read: shape, dtype, device */
-};
-
 struct flow_edge {
-    enum flow_edge_kind kind;
+    enum graph_kind kind;
     uint32_t name;   /* in names: how the target's statement spells the source */
     uint32_t source; /* index of a node */
     uint32_t target;

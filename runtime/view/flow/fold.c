@@ -117,9 +117,9 @@ static uint32_t find_wild(struct flow_folding *folding, uint32_t text)
     if (text == 0 || number != NUMBER_MAP_NONE) {
         return text == 0 ? 0 : number;
     }
-    add_wild(&wild, builder->texts.texts[text]);
+    add_wild(&wild, flow_text_of(builder, text));
     is_done = !wild.has_failed &&
-              text_table_add(&builder->texts, buffer_slice(&wild), &number) &&
+              text_table_add(&builder->reading->texts, buffer_slice(&wild), &number) &&
               number_map_put(&folding->wild_texts, text, number);
     buffer_release(&wild);
     if (!is_done) {
@@ -134,8 +134,8 @@ static uint32_t flow_recursion_of(struct flow_folding *folding,
                                   const struct flow_unit *unit)
 {
     struct flow_builder *builder = folding->builder;
-    const struct flow_call *call = &builder->calls[unit->call];
-    const struct flow_call *caller;
+    const struct reading_call *call = &builder->calls[unit->call];
+    const struct reading_call *caller;
 
     if (unit->loop != FLOW_NONE || call->parent == FLOW_NONE) {
         return FLOW_NONE;
@@ -153,7 +153,7 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
 {
     const struct flow_builder *builder = folding->builder;
     const struct flow_unit *unit = &builder->units[index];
-    const struct flow_call *call = &builder->calls[unit->call];
+    const struct reading_call *call = &builder->calls[unit->call];
     uint64_t key = flow_mix(call->thread, unit->loop);
     uint32_t wild = call->path;
 

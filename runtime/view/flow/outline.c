@@ -63,27 +63,27 @@ struct steps {
     struct number_map places;
 };
 
-static const struct flow_function *function_of(const struct flow_builder *builder,
-                                               const struct flow_call *call)
+static bool is_constructor(const struct flow_builder *builder, uint32_t call)
 {
-    return &builder->functions[builder->modules[call->module].first_function +
-                               call->function];
+    const struct reading_call *item = &builder->calls[call];
+
+    return slice_ends(flow_table_of(builder, item)->functions[item->function].name,
+                      SLICE(".__init__"));
 }
 
 static bool is_module_call(const struct flow_builder *builder, uint32_t call)
 {
-    const struct flow_call *item = &builder->calls[call];
+    const struct reading_call *item = &builder->calls[call];
 
-    return item->class_name != 0 && builder->texts.texts[item->class_name].size > 0 &&
-           !function_of(builder, item)->is_init;
+    return item->class_name != 0 && flow_text_of(builder, item->class_name).size > 0 &&
+           !is_constructor(builder, call);
 }
 
 static bool is_in_constructor(const struct flow_builder *builder, uint32_t call)
 {
     uint32_t parent = parent_of(builder, call);
 
-    return parent != FLOW_NONE &&
-           function_of(builder, &builder->calls[parent])->is_init;
+    return parent != FLOW_NONE && is_constructor(builder, parent);
 }
 
 /* The innermost turn of a loop around a call, and around a step of an optimizer if there is such a turn;
@@ -114,8 +114,8 @@ unit_of_step(const struct flow_builder *builder, const bool *has_update, uint32_
 static uint32_t
 candidate_of(struct flow_builder *builder, struct steps *steps, uint32_t call)
 {
-    const struct flow_call *item = &builder->calls[call];
-    const struct flow_call *caller =
+    const struct reading_call *item = &builder->calls[call];
+    const struct reading_call *caller =
         item->parent == FLOW_NONE ? NULL : &builder->calls[item->parent];
     uint64_t place = flow_mix(number_map_key(item->module, item->function),
                               number_map_key(item->class_name, item->line));
@@ -177,7 +177,7 @@ static bool has_nan(const struct flow_builder *builder, uint32_t raw)
 static bool is_optimizer_step(const struct flow_builder *builder, uint32_t raw)
 {
     return (builder->raws[raw].flags & FLOW_NODE_UPDATE) != 0 &&
-           flow_update_of(builder, raw)->tag == LOG_STEP_OPTIMIZER;
+           reading_update_of(builder->reading, raw)->tag == LOG_STEP_OPTIMIZER;
 }
 
 /* By unit: whether such a node is in it or in a unit within it. */
@@ -280,8 +280,8 @@ static bool find_step(struct outline *outline, struct steps *steps)
     step->name = flow_keep(
         builder,
         slice_last_part(
-            builder->texts
-                .texts[builder->calls[steps->candidates[best].call].class_name],
+            flow_text_of(builder,
+                         builder->calls[steps->candidates[best].call].class_name),
             '.'));
     return true;
 }
@@ -420,7 +420,7 @@ static void find_ways(struct outline *outline)
     struct flow_builder *builder = outline->builder;
 
     for (uint32_t i = 0; i < builder->edge_count; i++) {
-        const struct flow_raw_edge *edge = &builder->edges[i];
+        const struct reading_edge *edge = &builder->edges[i];
         struct closed_call *from = closed_of_raw(outline, edge->source);
         struct closed_call *to = closed_of_raw(outline, edge->target);
 
@@ -437,7 +437,7 @@ static void find_ways(struct outline *outline)
     }
     for (uint32_t i = 0; i < outline->closed_count; i++) {
         struct closed_call *closed = &outline->closed[i];
-        const struct flow_call *call = &builder->calls[closed->call];
+        const struct reading_call *call = &builder->calls[closed->call];
 
         if (call->result_count > 0) {
             closed->raw = call->first_result;
@@ -458,7 +458,7 @@ static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
         outline->closed[i].named = FLOW_NONE;
     }
     for (uint32_t i = 0; i < builder->edge_count; i++) {
-        const struct flow_raw_edge *edge = &builder->edges[i];
+        const struct reading_edge *edge = &builder->edges[i];
         struct closed_call *from = closed_of_raw(outline, edge->source);
         const struct flow_raw *target = &builder->raws[edge->target];
 
@@ -466,7 +466,7 @@ static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
             target->is_hidden) {
             continue;
         }
-        if (from->named == FLOW_NONE && edge->kind == FLOW_EDGE_SAME &&
+        if (from->named == FLOW_NONE && edge->kind == GRAPH_SAME &&
             edge->source == from->raw &&
             flow_site_of(builder, target)->line == builder->calls[from->call].line &&
             target->call == parent_of(builder, from->call)) {
@@ -487,10 +487,11 @@ static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
 }
 
 /* `Block`, or `g(…)` */
-static bool
-name_closed(struct flow_builder *builder, const struct flow_call *call, uint32_t *name)
+static bool name_closed(struct flow_builder *builder,
+                        const struct reading_call *call,
+                        uint32_t *name)
 {
-    const struct site_table *table = &builder->modules[call->module].module->table;
+    const struct site_table *table = flow_table_of(builder, call);
     struct buffer text = BUFFER_INIT;
     bool is_done;
 
@@ -498,7 +499,7 @@ name_closed(struct flow_builder *builder, const struct flow_call *call, uint32_t
         slice_equal(slice_last_part(table->functions[call->function].name, '.'),
                     SLICE("forward"))) {
         return flow_text(builder,
-                         slice_last_part(builder->texts.texts[call->class_name], '.'),
+                         slice_last_part(flow_text_of(builder, call->class_name), '.'),
                          name);
     }
     buffer_add(&text, table->functions[call->function].name);
@@ -513,7 +514,7 @@ name_closed(struct flow_builder *builder, const struct flow_call *call, uint32_t
 static bool close_call(struct outline *outline, struct closed_call *closed)
 {
     struct flow_builder *builder = outline->builder;
-    const struct flow_call *call = &builder->calls[closed->call];
+    const struct reading_call *call = &builder->calls[closed->call];
     struct flow_raw *node = &builder->raws[closed->raw];
     uint32_t name;
 
@@ -560,7 +561,7 @@ static void move_edges(struct outline *outline, const uint32_t *closed_of_raws)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < builder->edge_count; i++) {
-        struct flow_raw_edge edge = builder->edges[i];
+        struct reading_edge edge = builder->edges[i];
         struct flow_raw *source;
 
         bool is_given = is_argument(builder, edge.target);
@@ -631,7 +632,7 @@ static bool hide_items(struct flow_builder *builder)
     for (uint32_t i = 0; i < builder->edge_count; i++) {
         is_needed[builder->edges[i].source] = true;
         is_needed[builder->edges[i].target] |=
-            builder->edges[i].kind != FLOW_EDGE_SAME &&
+            builder->edges[i].kind != GRAPH_SAME &&
             !builder->raws[builder->edges[i].source].is_promoted;
     }
     for (uint32_t i = 0; i < builder->raw_count; i++) {

@@ -3,25 +3,10 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/reading.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-static_assert((int)GRAPH_VALUE == FLOW_EDGE_VALUE &&
-                  (int)GRAPH_SAME == FLOW_EDGE_SAME &&
-                  (int)GRAPH_WRITE == FLOW_EDGE_WRITE &&
-                  (int)GRAPH_ALIAS == FLOW_EDGE_ALIAS &&
-                  (int)GRAPH_SHAPE == FLOW_EDGE_FORM,
-              "the kinds of edges are numbered alike");
-static_assert((int)GRAPH_SOURCE == FLOW_NODE_SOURCE &&
-                  (int)GRAPH_ARGUMENT == FLOW_NODE_ARGUMENT &&
-                  (int)GRAPH_RESULT == FLOW_NODE_RESULT &&
-                  (int)GRAPH_GUESSED == FLOW_NODE_GUESSED &&
-                  (int)GRAPH_IN_PLACE == FLOW_NODE_IN_PLACE &&
-                  (int)GRAPH_ALIASED == FLOW_NODE_ALIAS &&
-                  (int)GRAPH_PARAMETER == FLOW_NODE_PARAMETER,
-              "the flags of nodes are numbered alike");
 
 #define LIMIT_OF_NAMES (1u << 28)
 
@@ -41,43 +26,42 @@ void graph_release(struct graph *graph)
     graph_init(graph);
 }
 
-/* ---- from the builder's arrays ---- */
+/* ---- from a reading ---- */
 
 /* The place of each raw node among the graph's; GRAPH_NONE: what was recorded because it was read,
  * and nothing was made from it. `places` holds 0 at first. */
-static uint32_t find_places(const struct flow_builder *builder, uint32_t *places)
+static uint32_t find_places(const struct reading *reading, uint32_t *places)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < builder->edge_count; i++) {
-        places[builder->edges[i].source] = 1;
-        places[builder->edges[i].target] = 1;
+    for (uint32_t i = 0; i < reading->edge_count; i++) {
+        places[reading->edges[i].source] = 1;
+        places[reading->edges[i].target] = 1;
     }
-    for (uint32_t i = 0; i < builder->raw_count; i++) {
+    for (uint32_t i = 0; i < reading->value_count; i++) {
         bool is_unused =
-            places[i] == 0 && (builder->raws[i].flags & FLOW_NODE_SOURCE) != 0;
+            places[i] == 0 && (reading->values[i].flags & GRAPH_SOURCE) != 0;
 
         places[i] = is_unused ? GRAPH_NONE : count++;
     }
     return count;
 }
 
-static void fill_nodes(struct graph *graph,
-                       const struct flow_builder *builder,
-                       const uint32_t *places)
+static void
+fill_nodes(struct graph *graph, const struct reading *reading, const uint32_t *places)
 {
-    for (uint32_t i = 0; i < builder->raw_count; i++) {
-        const struct flow_raw *raw = &builder->raws[i];
+    for (uint32_t i = 0; i < reading->value_count; i++) {
+        const struct reading_value *value = &reading->values[i];
 
         if (places[i] != GRAPH_NONE) {
             graph->nodes[places[i]] = (struct graph_node){
-                .event = raw->event,
-                .site = raw->site,
-                .call = raw->call,
-                .name = raw->name,
-                .path = raw->path,
-                .flags = raw->flags,
-                .kind = raw->kind,
+                .event = value->event,
+                .site = value->site,
+                .call = value->call,
+                .name = value->name,
+                .path = value->path,
+                .flags = value->flags,
+                .kind = value->kind,
             };
         }
     }
@@ -95,26 +79,25 @@ static int compare_edges(const void *left, const void *right)
 }
 
 /* Counts the edges of each target, so that each finds its place. */
-static void fill_edges(struct graph *graph,
-                       const struct flow_builder *builder,
-                       const uint32_t *places)
+static void
+fill_edges(struct graph *graph, const struct reading *reading, const uint32_t *places)
 {
     uint32_t first = 0;
 
-    for (uint32_t i = 0; i < builder->edge_count; i++) {
-        graph->nodes[places[builder->edges[i].target]].first_edge++;
+    for (uint32_t i = 0; i < reading->edge_count; i++) {
+        graph->nodes[places[reading->edges[i].target]].first_edge++;
     }
     for (uint32_t i = 0; i <= graph->node_count; i++) {
         first += graph->nodes[i].first_edge;
         graph->nodes[i].first_edge = first;
     }
-    for (uint32_t i = builder->edge_count; i-- > 0;) {
-        const struct flow_raw_edge *edge = &builder->edges[i];
+    for (uint32_t i = reading->edge_count; i-- > 0;) {
+        const struct reading_edge *edge = &reading->edges[i];
         uint32_t place = --graph->nodes[places[edge->target]].first_edge;
 
         graph->edges[place] = (struct graph_edge){.source = places[edge->source],
                                                   .name = edge->name,
-                                                  .kind = (uint32_t)edge->kind,
+                                                  .kind = edge->kind,
                                                   .is_unsure = edge->is_unsure};
     }
 }
@@ -147,10 +130,10 @@ static void order_edges(struct graph *graph)
     graph->edge_count = kept;
 }
 
-static void fill_calls(struct graph *graph, const struct flow_builder *builder)
+static void fill_calls(struct graph *graph, const struct reading *reading)
 {
-    for (uint32_t i = 0; i < builder->call_count; i++) {
-        const struct flow_call *call = &builder->calls[i];
+    for (uint32_t i = 0; i < reading->call_count; i++) {
+        const struct reading_call *call = &reading->calls[i];
 
         graph->calls[i] = (struct graph_call){
             .number = call->number,
@@ -162,52 +145,52 @@ static void fill_calls(struct graph *graph, const struct flow_builder *builder)
             .class_name = call->class_name,
         };
     }
-    graph->call_count = builder->call_count;
+    graph->call_count = reading->call_count;
 }
 
-static bool allocate_nodes(struct graph *graph, struct flow_builder *builder)
+static bool allocate_nodes(struct graph *graph, struct reading *reading)
 {
     graph->nodes = memory_allocate((size_t)graph->node_count + 1, sizeof *graph->nodes);
     if (graph->nodes == NULL) {
         return false;
     }
     graph->nodes[graph->node_count] = (struct graph_node){.event = UINT64_MAX};
-    graph->texts = builder->texts;
-    builder->texts = (struct text_table){.texts = NULL};
+    graph->texts = reading->texts;
+    reading->texts = (struct text_table){.texts = NULL};
     return true;
 }
 
-static bool allocate_rest(struct graph *graph, const struct flow_builder *builder)
+static bool allocate_rest(struct graph *graph, const struct reading *reading)
 {
     graph->edges =
-        memory_allocate((size_t)builder->edge_count + 1, sizeof *graph->edges);
+        memory_allocate((size_t)reading->edge_count + 1, sizeof *graph->edges);
     graph->calls =
-        memory_allocate((size_t)builder->call_count + 1, sizeof *graph->calls);
+        memory_allocate((size_t)reading->call_count + 1, sizeof *graph->calls);
     return graph->edges != NULL && graph->calls != NULL;
 }
 
 /* The texts are the graph's from now on. What is no longer needed is freed on the way, so that the
  * two are never there as a whole. */
-static bool fill(struct graph *graph, struct flow_builder *builder)
+static bool fill(struct graph *graph, struct reading *reading)
 {
     uint32_t *places =
-        memory_allocate_zeroed((size_t)builder->raw_count + 1, sizeof *places);
+        memory_allocate_zeroed((size_t)reading->value_count + 1, sizeof *places);
     bool is_done = false;
 
-    if (places != NULL && builder->texts.count <= LIMIT_OF_NAMES) {
-        graph->node_count = find_places(builder, places);
-        is_done = allocate_nodes(graph, builder);
+    if (places != NULL && reading->texts.count <= LIMIT_OF_NAMES) {
+        graph->node_count = find_places(reading, places);
+        is_done = allocate_nodes(graph, reading);
     }
     if (is_done) {
-        fill_nodes(graph, builder, places);
-        memory_free(builder->raws);
-        builder->raws = NULL;
-        is_done = allocate_rest(graph, builder);
+        fill_nodes(graph, reading, places);
+        memory_free(reading->values);
+        reading->values = NULL;
+        is_done = allocate_rest(graph, reading);
     }
     if (is_done) {
-        fill_edges(graph, builder, places);
+        fill_edges(graph, reading, places);
         order_edges(graph);
-        fill_calls(graph, builder);
+        fill_calls(graph, reading);
     }
     memory_free(places);
     return is_done;
@@ -215,34 +198,23 @@ static bool fill(struct graph *graph, struct flow_builder *builder)
 
 bool graph_build(struct graph *graph,
                  struct log_reader *reader,
-                 struct source_lines *sources,
                  const struct graph_build_options *options,
                  struct error *error)
 {
-    struct flow_options flow_options = {
-        .fold = FLOW_FOLD_NONE,
+    struct reading_options reading_options = {
         .has_scalars = true,
         .progress = options->progress,
         .progress_context = options->progress_context,
     };
-    struct flow_graph unused; /* what is left out is counted there */
-    struct flow_builder builder = {
-        .reader = reader,
-        .lines = sources,
-        .options = &flow_options,
-        .graph = &unused,
-        .error = error,
-        .root = FLOW_NONE,
-    };
+    struct reading reading;
     bool is_done;
 
-    flow_graph_init(&unused);
-    is_done = flow_builder_init(&builder) && flow_read(&builder);
-    if (is_done && !fill(graph, &builder)) {
-        is_done = error_set_memory(error);
+    if (!reading_read(&reading, reader, &reading_options, error)) {
+        graph_release(graph);
+        return false;
     }
-    flow_builder_release(&builder);
-    flow_graph_release(&unused);
+    is_done = fill(graph, &reading) || error_set_memory(error);
+    reading_release(&reading);
     if (!is_done) {
         graph_release(graph);
     }

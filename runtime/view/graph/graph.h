@@ -3,7 +3,7 @@
  *     struct graph graph;
  *
  *     graph_init(&graph);
- *     if (graph_build(&graph, reader, sources, &options, &error)) {
+ *     if (graph_build(&graph, reader, &options, &error)) {
  *         struct graph_sources sources = graph_sources_of(&graph, event);
  *         struct graph_source source;
  *
@@ -20,7 +20,6 @@
 #include "runtime/base/error.h"
 #include "runtime/base/text_table.h"
 #include "runtime/trace/reader.h"
-#include "runtime/view/walk/source_lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +35,6 @@ enum graph_kind {
     GRAPH_SHAPE, /* its shape, dtype, device or length alone was read */
 };
 
-/* The same bits as enum flow_node_flag has. */
 enum graph_flag {
     GRAPH_SOURCE = 1,     /* was there before, and is recorded because it was read */
     GRAPH_ARGUMENT = 2,   /* a parameter at a function's entry */
@@ -45,6 +43,8 @@ enum graph_flag {
     GRAPH_IN_PLACE = 16,  /* the same memory as before, written to */
     GRAPH_ALIASED = 32,   /* written to through another name of its memory */
     GRAPH_PARAMETER = 64, /* a torch.nn.Parameter */
+    GRAPH_UPDATE =
+        512, /* a backward, or a call that writes to gradients or parameters */
 };
 
 struct graph_build_options {
@@ -99,7 +99,6 @@ void graph_release(struct graph *graph);
  * where memory runs out, or progress says so. */
 bool graph_build(struct graph *graph,
                  struct log_reader *reader,
-                 struct source_lines *sources,
                  const struct graph_build_options *options,
                  struct error *error);
 

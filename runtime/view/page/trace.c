@@ -218,8 +218,7 @@ static bool find_graph(struct trace_page *trace)
     }
     log_reader_rewind(why->reader);
     trace->page.graph = &trace->graph;
-    return graph_build(&trace->graph, why->reader, &why->sources, &options,
-                       trace->error);
+    return graph_build(&trace->graph, why->reader, &options, trace->error);
 }
 
 /* ---- all of it ---- */

@@ -15,14 +15,14 @@ enum edge_line edge_line_of(const struct flow_edge *edge)
         return EDGE_CARRIED;
     }
     switch (edge->kind) {
-    case FLOW_EDGE_SAME:
+    case GRAPH_SAME:
         return EDGE_SAME;
-    case FLOW_EDGE_WRITE:
+    case GRAPH_WRITE:
         return EDGE_WRITE;
-    case FLOW_EDGE_ALIAS:
+    case GRAPH_ALIAS:
         return EDGE_ALIAS;
-    case FLOW_EDGE_FORM:
-    case FLOW_EDGE_VALUE:
+    case GRAPH_SHAPE:
+    case GRAPH_VALUE:
         break;
     }
     return EDGE_VALUE;

@@ -73,7 +73,7 @@ void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark)
 
 bool mark_is_handed_on(const struct flow_graph *graph, const struct flow_edge *edge)
 {
-    return edge->kind != FLOW_EDGE_FORM &&
+    return edge->kind != GRAPH_SHAPE &&
            graph->nodes[edge->source].mark >= FLOW_MARK_PASSED &&
            graph->nodes[edge->target].mark >= FLOW_MARK_PASSED;
 }

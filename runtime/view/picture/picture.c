@@ -84,7 +84,7 @@ static bool is_same_value(const struct flow_graph *graph, const struct flow_edge
     const struct flow_node *node = &graph->nodes[edge->target];
     const struct flow_node *source = &graph->nodes[edge->source];
 
-    return edge->kind == FLOW_EDGE_SAME && !edge->is_carried &&
+    return edge->kind == GRAPH_SAME && !edge->is_carried &&
            (node->flags & (FLOW_NODE_CALL | FLOW_NODE_GUESSED)) == 0 &&
            node->mark <= FLOW_MARK_PASSED && node->count == source->count;
 }

@@ -918,7 +918,7 @@ static bool build(struct why *why, struct error *error)
         .progress_context = why->ask.progress_context,
     };
 
-    if (!graph_build(&why->graph, why->reader, &why->sources, &options, error) ||
+    if (!graph_build(&why->graph, why->reader, &options, error) ||
         !why_read_facts(why, error)) {
         return false;
     }

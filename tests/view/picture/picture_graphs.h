@@ -138,7 +138,7 @@ static inline struct flow_node *hand_random_tensor(struct flow_graph *graph,
 }
 
 static inline void hand_edge(struct flow_graph *graph,
-                             enum flow_edge_kind kind,
+                             enum graph_kind kind,
                              uint32_t source,
                              uint32_t target)
 {
@@ -250,22 +250,22 @@ static inline void hand_graph_fill(struct flow_graph *graph)
     node->shape = memcpy(arena_allocate(&graph->arena, 2, sizeof(int64_t)), node->shape,
                          2 * sizeof(int64_t));
 
-    hand_edge(graph, FLOW_EDGE_VALUE, 0, 3);
-    hand_edge(graph, FLOW_EDGE_VALUE, 1, 3);
-    hand_edge(graph, FLOW_EDGE_VALUE, 2, 3);
-    hand_edge(graph, FLOW_EDGE_VALUE, 3, 4);
+    hand_edge(graph, GRAPH_VALUE, 0, 3);
+    hand_edge(graph, GRAPH_VALUE, 1, 3);
+    hand_edge(graph, GRAPH_VALUE, 2, 3);
+    hand_edge(graph, GRAPH_VALUE, 3, 4);
     graph->edges[graph->edge_count - 1].count = 12;
-    hand_edge(graph, FLOW_EDGE_VALUE, 1, 5);
-    hand_edge(graph, FLOW_EDGE_WRITE, 3, 6);
-    hand_edge(graph, FLOW_EDGE_VALUE, 5, 6);
-    hand_edge(graph, FLOW_EDGE_ALIAS, 6, 7);
-    hand_edge(graph, FLOW_EDGE_VALUE, 6, 8);
-    hand_edge(graph, FLOW_EDGE_VALUE, 8, 8);
+    hand_edge(graph, GRAPH_VALUE, 1, 5);
+    hand_edge(graph, GRAPH_WRITE, 3, 6);
+    hand_edge(graph, GRAPH_VALUE, 5, 6);
+    hand_edge(graph, GRAPH_ALIAS, 6, 7);
+    hand_edge(graph, GRAPH_VALUE, 6, 8);
+    hand_edge(graph, GRAPH_VALUE, 8, 8);
     graph->edges[graph->edge_count - 1].is_carried = true;
     graph->edges[graph->edge_count - 1].count = 49;
-    hand_edge(graph, FLOW_EDGE_VALUE, 8, 9);
-    hand_edge(graph, FLOW_EDGE_VALUE, 11, 9);
-    hand_edge(graph, FLOW_EDGE_SAME, 9, 10);
+    hand_edge(graph, GRAPH_VALUE, 8, 9);
+    hand_edge(graph, GRAPH_VALUE, 11, 9);
+    hand_edge(graph, GRAPH_SAME, 9, 10);
     graph->event_count = 312;
     graph->left_out = (struct flow_left_out){.older_nodes = 3, .scalars = 21};
 }

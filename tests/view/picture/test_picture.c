@@ -161,21 +161,21 @@ static void test_legend(void)
     check_legend(&graph, (const char *[]){"made here", NULL});
     node = hand_node(&graph, "b", 2, "b = x", FLOW_NONE);
     node->flags = FLOW_NODE_SOURCE;
-    hand_edge(&graph, FLOW_EDGE_VALUE, 1, 0);
+    hand_edge(&graph, GRAPH_VALUE, 1, 0);
     check_legend(&graph, (const char *[]){"made here", "source: was there before",
                                           "was made from", NULL});
-    graph.edges[0].kind = FLOW_EDGE_WRITE;
+    graph.edges[0].kind = GRAPH_WRITE;
     graph.edges[0].count = 3;
     node->flags = FLOW_NODE_IN_PLACE;
     check_legend(&graph,
                  (const char *[]){"made here", "written in place",
                                   "was written in place", "several times", NULL});
-    graph.edges[0] = (struct flow_edge){.kind = FLOW_EDGE_ALIAS, .count = 1};
+    graph.edges[0] = (struct flow_edge){.kind = GRAPH_ALIAS, .count = 1};
     graph.edges[0].target = 1;
     node->flags = FLOW_NODE_ALIAS;
     check_legend(&graph, (const char *[]){"made here", "changed through another name",
                                           "changed through shared memory", NULL});
-    graph.edges[0].kind = FLOW_EDGE_SAME;
+    graph.edges[0].kind = GRAPH_SAME;
     node->flags = FLOW_NODE_RESULT;
     check_legend(&graph,
                  (const char *[]){"made here", "returned", "is the same value", NULL});
@@ -330,7 +330,7 @@ static void random_graph(struct flow_graph *graph, uint64_t seed)
         random_node(graph, &state);
     }
     for (uint32_t i = below(&state, 2 * count); i > 0; i--) {
-        hand_edge(graph, (enum flow_edge_kind)below(&state, 4), below(&state, count),
+        hand_edge(graph, (enum graph_kind)below(&state, 4), below(&state, count),
                   below(&state, count));
     }
     graph->left_out.scalars = below(&state, 3);
@@ -393,7 +393,7 @@ static void test_proportion(void)
     for (uint32_t i = 0; i < 20; i++) {
         hand_node(&graph, "x", i + 1, "x = x + 1", FLOW_NONE);
         if (i > 0) {
-            hand_edge(&graph, FLOW_EDGE_VALUE, i - 1, i);
+            hand_edge(&graph, GRAPH_VALUE, i - 1, i);
         }
     }
     graph.node_count = 6;
@@ -481,7 +481,7 @@ static void test_many(void)
     for (uint32_t i = 0; i < count; i++) {
         hand_node(&graph, "x", i, "x = x + 1", FLOW_NONE);
         if (i > 0) {
-            hand_edge(&graph, FLOW_EDGE_VALUE, i - 1, i);
+            hand_edge(&graph, GRAPH_VALUE, i - 1, i);
         }
     }
     picture_init(&picture);

@@ -74,8 +74,7 @@ static int draw_names(void)
         graph.file = options.title = name;
         graph.groups[0].path = graph.groups[0].class_name = name;
         if (graph.node_count > 1) {
-            hand_edge(&graph, FLOW_EDGE_VALUE, graph.node_count - 2,
-                      graph.node_count - 1);
+            hand_edge(&graph, GRAPH_VALUE, graph.node_count - 2, graph.node_count - 1);
         }
     }
     is_done = svg_of(&text, &graph, &options) &&

@@ -637,7 +637,7 @@ static bool read_graph(struct match_run *run, struct error *error)
     bool is_done;
 
     graph_init(&graph);
-    is_done = graph_build(&graph, run->reader, &run->sources, &options, error);
+    is_done = graph_build(&graph, run->reader, &options, error);
     if (is_done && (!read_values(run) || !make_links(run, &graph))) {
         is_done = error_set_memory(error);
     }

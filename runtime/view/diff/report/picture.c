@@ -107,7 +107,7 @@ static bool open_b(struct diff_page *diff,
     source_lines_init(&diff->sources, diff->reader, options->render.strip);
     diff->other = log_reader_new(options->paths[0], error);
     return diff->other != NULL &&
-           graph_build(&diff->graph, diff->reader, &diff->sources, &build, error);
+           graph_build(&diff->graph, diff->reader, &build, error);
 }
 
 static bool draw_pictures(struct diff_page *diff,

@@ -386,11 +386,11 @@ static void add_edge(struct buffer *text,
                      const struct flow_edge *edge)
 {
     static const char *const styles[] = {
-        [FLOW_EDGE_VALUE] = "color=\"#374151\"",
-        [FLOW_EDGE_SAME] = "color=\"#3b76af\" style=dashed",
-        [FLOW_EDGE_WRITE] = "color=\"#c77700\" penwidth=2",
-        [FLOW_EDGE_ALIAS] = "color=\"#a0379b\" style=dotted penwidth=2",
-        [FLOW_EDGE_FORM] = "color=\"#374151\"",
+        [GRAPH_VALUE] = "color=\"#374151\"",
+        [GRAPH_SAME] = "color=\"#3b76af\" style=dashed",
+        [GRAPH_WRITE] = "color=\"#c77700\" penwidth=2",
+        [GRAPH_ALIAS] = "color=\"#a0379b\" style=dotted penwidth=2",
+        [GRAPH_SHAPE] = "color=\"#374151\"",
     };
 
     buffer_add_format(text, "    n%u -> n%u [%s", edge->source, edge->target,

@@ -96,7 +96,6 @@ static bool go_on(void *context, uint64_t events)
 /* Reads the whole stream. Fails as sql_calls_read does. */
 static bool sql_edges_read(struct sql_edges *edges,
                            struct log_reader *reader,
-                           struct source_lines *sources,
                            atomic_bool *is_interrupted,
                            struct error *error)
 {
@@ -104,7 +103,7 @@ static bool sql_edges_read(struct sql_edges *edges,
         .progress = go_on,
         .progress_context = is_interrupted,
     };
-    bool is_built = graph_build(&edges->graph, reader, sources, &options, error);
+    bool is_built = graph_build(&edges->graph, reader, &options, error);
 
     if (is_built && !order_edges(edges)) {
         is_built = error_set_memory(error);
@@ -556,9 +555,9 @@ bool sql_trace_need_edges(struct sql_traces *traces, struct sql_trace *trace)
 
     if (!is_known) {
         reader = sql_reader_acquire(traces, trace);
-        is_known = reader != NULL &&
-                   sql_edges_read(&trace->edges, reader->reader, &trace->sources,
-                                  &traces->is_interrupted, &traces->error);
+        is_known =
+            reader != NULL && sql_edges_read(&trace->edges, reader->reader,
+                                             &traces->is_interrupted, &traces->error);
         sql_reader_give(reader);
     }
     return is_known;

@@ -5,14 +5,14 @@
  * gradients last. Parameters and gradients are known by their addresses. */
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/build.h"
 
 #include <assert.h>
 #include <math.h>
 
 static const struct slice gradient_suffix = {".grad", 5};
 
-void flow_updates_release(struct flow_updates *updates)
+void graph_updates_release(struct graph_updates *updates)
 {
     memory_free(updates->items);
     memory_free(updates->parameters);
@@ -20,38 +20,23 @@ void flow_updates_release(struct flow_updates *updates)
     number_map_release(&updates->of_object);
 }
 
-static struct flow_update *newest(struct flow_updates *updates)
+static struct reading_update *newest(struct graph_updates *updates)
 {
     return updates->count > 0 ? &updates->items[updates->count - 1] : NULL;
 }
 
-static bool is_before(const void *items, size_t place, uint64_t raw)
-{
-    return ((const struct flow_update *)items)[place].raw < raw;
-}
-
-const struct flow_update *flow_update_of(const struct flow_builder *builder,
-                                         uint32_t raw)
-{
-    const struct flow_updates *updates = &builder->updates;
-    size_t place = sorted_place(updates->items, updates->count, is_before, raw);
-
-    assert(place < updates->count && updates->items[place].raw == raw);
-    return &updates->items[place];
-}
-
 /* ---- the line that made it ---- */
 
-/* A site of the call's function on that line of that file; FLOW_NONE: none. */
-static uint32_t site_on_line(const struct flow_builder *builder,
-                             const struct flow_call *call,
+/* A site of the call's function on that line of that file; GRAPH_NONE: none. */
+static uint32_t site_on_line(const struct graph_builder *builder,
+                             const struct graph_raw_call *call,
                              const struct log_step_view *step)
 {
     const struct log_module *module = builder->modules[call->module].module;
 
     if (!slice_equal(module->table.path, step->file) &&
         !slice_equal(module->file, step->file)) {
-        return FLOW_NONE;
+        return GRAPH_NONE;
     }
     for (uint32_t i = 0; i < module->table.site_count; i++) {
         const struct site *site = &module->table.sites[i];
@@ -60,60 +45,60 @@ static uint32_t site_on_line(const struct flow_builder *builder,
             return module->first_site + i;
         }
     }
-    return FLOW_NONE;
+    return GRAPH_NONE;
 }
 
-/* The innermost unfinished call of the thread that has that line; FLOW_NONE: none. */
-static uint32_t call_on_line(struct flow_builder *builder,
+/* The innermost unfinished call of the thread that has that line; GRAPH_NONE: none. */
+static uint32_t call_on_line(struct graph_builder *builder,
                              const struct log_step_view *step,
                              uint32_t *site)
 {
-    uint32_t index = builder->visit.serial == 0 ? FLOW_NONE : builder->visit.call;
+    uint32_t index = builder->visit.serial == 0 ? GRAPH_NONE : builder->visit.call;
 
-    while (index != FLOW_NONE) {
-        const struct flow_call *call = &builder->calls[index];
+    while (index != GRAPH_NONE) {
+        const struct graph_raw_call *call = &builder->calls[index];
 
         if (!call->is_ended && call->thread == step->thread) {
             *site = site_on_line(builder, call, step);
-            if (*site != FLOW_NONE) {
+            if (*site != GRAPH_NONE) {
                 return index;
             }
         }
         index = call->parent;
     }
-    return FLOW_NONE;
+    return GRAPH_NONE;
 }
 
-static bool add_node(struct flow_builder *builder,
-                     struct flow_update *update,
+static bool add_node(struct graph_builder *builder,
+                     struct reading_update *update,
                      uint32_t call,
                      uint32_t site,
                      uint64_t event)
 {
     void *items = builder->raws;
 
-    if (!flow_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
-                   sizeof *builder->raws)) {
+    if (!graph_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
+                    sizeof *builder->raws)) {
         return false;
     }
-    flow_turns_follow_line(builder, &builder->calls[call], update->line);
+    graph_turns_follow_line(builder, &builder->calls[call], update->line);
     builder->raws = items;
-    update->raw = builder->raw_count;
-    builder->raws[builder->raw_count++] = (struct flow_raw){
+    update->value = builder->raw_count;
+    builder->raws[builder->raw_count++] = (struct graph_raw){
         .event = event,
-        .same_as = FLOW_NONE,
-        .object = update->raw,
-        .holder = update->raw,
-        .older = FLOW_NONE,
-        .content = FLOW_NONE,
+        .same_as = GRAPH_NONE,
+        .object = update->value,
+        .holder = update->value,
+        .older = GRAPH_NONE,
+        .content = GRAPH_NONE,
         .site = site,
         .call = call,
         .unit = builder->calls[call].open_unit,
         .name = update->name,
         .serial = builder->visit.serial,
-        .written = FLOW_NONE,
+        .written = GRAPH_NONE,
         .alias_site = UINT32_MAX,
-        .flags = FLOW_NODE_UPDATE,
+        .flags = GRAPH_UPDATE,
         .kind = VALUE_NOTHING,
         .change = CHANGE_NEW,
         .is_hidden = event < builder->options->first_event,
@@ -121,8 +106,8 @@ static bool add_node(struct flow_builder *builder,
     return true;
 }
 
-/* What is before the last dot: `SGD` of `SGD.step` and `SGD.lr`. FLOW_NONE: out of memory. */
-static uint32_t optimizer_of(struct flow_builder *builder, struct slice name)
+/* What is before the last dot: `SGD` of `SGD.step` and `SGD.lr`. GRAPH_NONE: out of memory. */
+static uint32_t optimizer_of(struct graph_builder *builder, struct slice name)
 {
     struct slice last = slice_last_part(name, '.');
     uint32_t text;
@@ -130,12 +115,13 @@ static uint32_t optimizer_of(struct flow_builder *builder, struct slice name)
     if (last.size == name.size) {
         return 0;
     }
-    return flow_text(builder, slice_part(name, 0, name.size - last.size - 1), &text)
+    return graph_text_add(builder, slice_part(name, 0, name.size - last.size - 1),
+                          &text)
                ? text
-               : FLOW_NONE;
+               : GRAPH_NONE;
 }
 
-static struct flow_rate *find_rate(struct flow_updates *updates, uint32_t optimizer)
+static struct graph_rate *find_rate(struct graph_updates *updates, uint32_t optimizer)
 {
     for (uint32_t i = updates->rate_count; i > 0; i--) {
         if (updates->rates[i - 1].optimizer == optimizer) {
@@ -146,21 +132,21 @@ static struct flow_rate *find_rate(struct flow_updates *updates, uint32_t optimi
 }
 
 /* Settings are recorded when they change, at any line. Of more optimizers nothing is known. */
-static bool note_rate(struct flow_builder *builder, const struct log_event_view *event)
+static bool note_rate(struct graph_builder *builder, const struct log_event_view *event)
 {
-    struct flow_updates *updates = &builder->updates;
+    struct graph_updates *updates = &builder->updates;
     uint32_t optimizer = optimizer_of(builder, event->name);
-    struct flow_rate *rate;
+    struct graph_rate *rate;
 
-    if (optimizer == FLOW_NONE) {
+    if (optimizer == GRAPH_NONE) {
         return false;
     }
     rate = find_rate(updates, optimizer);
-    if (rate == NULL && updates->rate_count < FLOW_RATES_MAX) {
+    if (rate == NULL && updates->rate_count < GRAPH_RATES_MAX) {
         rate = &updates->rates[updates->rate_count++];
     }
     if (rate != NULL) {
-        *rate = (struct flow_rate){optimizer, event->real};
+        *rate = (struct graph_rate){optimizer, event->real};
     }
     return true;
 }
@@ -171,56 +157,57 @@ static bool is_drawn(enum log_step_tag tag)
            tag == LOG_STEP_GRADIENTS;
 }
 
-bool flow_update_begin(struct flow_builder *builder,
-                       const struct log_step_view *step,
-                       uint64_t event)
+bool graph_update_begin(struct graph_builder *builder,
+                        const struct log_step_view *step,
+                        uint64_t event)
 {
-    struct flow_updates *updates = &builder->updates;
+    struct graph_updates *updates = &builder->updates;
     void *items = updates->items;
-    struct flow_update *update;
+    struct reading_update *update;
     uint32_t site, call;
 
     updates->is_open = false;
     if (!is_drawn(step->tag)) {
         return true;
     }
-    if (updates->count > 0 && newest(updates)->raw == FLOW_NONE) {
+    if (updates->count > 0 && newest(updates)->value == GRAPH_NONE) {
         updates->count--; /* it wrote nothing */
     }
-    if (!flow_grow(builder, &items, &updates->capacity, updates->count,
-                   sizeof *updates->items)) {
+    if (!graph_grow(builder, &items, &updates->capacity, updates->count,
+                    sizeof *updates->items)) {
         return false;
     }
     updates->items = items;
     update = &updates->items[updates->count];
-    *update =
-        (struct flow_update){.raw = FLOW_NONE, .tag = step->tag, .line = step->line};
-    if (!flow_text(builder, step->name.size > 0 ? step->name : log_step_text(step->tag),
-                   &update->name)) {
+    *update = (struct reading_update){
+        .value = GRAPH_NONE, .tag = step->tag, .line = step->line};
+    if (!graph_text_add(builder,
+                        step->name.size > 0 ? step->name : log_step_text(step->tag),
+                        &update->name)) {
         return false;
     }
     update->optimizer = optimizer_of(builder, step->name);
-    if (update->optimizer == FLOW_NONE) {
+    if (update->optimizer == GRAPH_NONE) {
         return false;
     }
     if (step->tag == LOG_STEP_BACKWARD) {
         call = call_on_line(builder, step, &site);
-        if (call != FLOW_NONE && !add_node(builder, update, call, site, event)) {
+        if (call != GRAPH_NONE && !add_node(builder, update, call, site, event)) {
             return false;
         }
     }
     updates->is_backward = step->tag == LOG_STEP_BACKWARD;
-    updates->is_open = update->raw != FLOW_NONE || !updates->is_backward;
+    updates->is_open = update->value != GRAPH_NONE || !updates->is_backward;
     updates->count += updates->is_open;
     return true;
 }
 
 /* ---- parameters ---- */
 
-/* The parameter with that address; a new one where there is none. FLOW_NONE: out of memory. */
-static uint32_t parameter_of(struct flow_builder *builder, uint64_t object)
+/* The parameter with that address; a new one where there is none. GRAPH_NONE: out of memory. */
+static uint32_t parameter_of(struct graph_builder *builder, uint64_t object)
 {
-    struct flow_updates *updates = &builder->updates;
+    struct graph_updates *updates = &builder->updates;
     uint32_t index = number_map_get(&updates->of_object, object);
     void *items = updates->parameters;
 
@@ -228,30 +215,32 @@ static uint32_t parameter_of(struct flow_builder *builder, uint64_t object)
         return index;
     }
     index = updates->parameter_count;
-    if (!flow_grow(builder, &items, &updates->parameter_capacity, index,
-                   sizeof *updates->parameters)) {
-        return FLOW_NONE;
+    if (!graph_grow(builder, &items, &updates->parameter_capacity, index,
+                    sizeof *updates->parameters)) {
+        return GRAPH_NONE;
     }
     updates->parameters = items;
     if (!number_map_put(&updates->of_object, object, index)) {
-        flow_out_of_memory(builder);
-        return FLOW_NONE;
+        graph_out_of_memory(builder);
+        return GRAPH_NONE;
     }
-    updates->parameters[index] = (struct flow_parameter){.written_by = FLOW_NONE};
+    updates->parameters[index] = (struct graph_parameter){.written_by = GRAPH_NONE};
     updates->parameter_count++;
     return index;
 }
 
-static bool
-note(struct flow_builder *builder, struct number_map *map, uint64_t key, uint32_t index)
+static bool note(struct graph_builder *builder,
+                 struct number_map *map,
+                 uint64_t key,
+                 uint32_t index)
 {
-    return number_map_put(map, key, index) || flow_out_of_memory(builder);
+    return number_map_put(map, key, index) || graph_out_of_memory(builder);
 }
 
 /* What the event says of the values that the update wrote. The gradient that a backward begins with is
  * not its making. */
-static bool add_figures(struct flow_builder *builder,
-                        struct flow_update *update,
+static bool add_figures(struct graph_builder *builder,
+                        struct reading_update *update,
                         const struct log_event_view *event)
 {
     const struct statistics *figures = &event->statistics;
@@ -264,7 +253,7 @@ static bool add_figures(struct flow_builder *builder,
     }
     if (figures->nan_count + figures->posinf_count + figures->neginf_count > 0) {
         update->bad_count++;
-        builder->raws[update->raw].has_nan = true;
+        builder->raws[update->value].has_nan = true;
     }
     if (is_start || statistics_finite_count(figures) == 0) {
         return true;
@@ -275,20 +264,21 @@ static bool add_figures(struct flow_builder *builder,
         return true;
     }
     update->largest = size;
-    return flow_text(builder, event->name, &update->largest_name);
+    return graph_text_add(builder, event->name, &update->largest_name);
 }
 
-/* The node of the update that wrote its gradient last; FLOW_NONE: none did. */
-static uint32_t raw_of(const struct flow_builder *builder,
-                       const struct flow_parameter *one)
+/* The node of the update that wrote its gradient last; GRAPH_NONE: none did. */
+static uint32_t raw_of(const struct graph_builder *builder,
+                       const struct graph_parameter *one)
 {
-    return one->written_by == FLOW_NONE ? FLOW_NONE
-                                        : builder->updates.items[one->written_by].raw;
+    return one->written_by == GRAPH_NONE
+               ? GRAPH_NONE
+               : builder->updates.items[one->written_by].value;
 }
 
 /* A tensor of an update that is no backward. */
-static bool add_written(struct flow_builder *builder,
-                        struct flow_update *update,
+static bool add_written(struct graph_builder *builder,
+                        struct reading_update *update,
                         const struct log_event_view *event)
 {
     bool is_gradient = slice_ends(event->name, gradient_suffix);
@@ -296,10 +286,10 @@ static bool add_written(struct flow_builder *builder,
         number_map_get(&builder->updates.of_object, event->tensor.object);
 
     if (parameter != NUMBER_MAP_NONE) {
-        struct flow_parameter *one = &builder->updates.parameters[parameter];
+        struct graph_parameter *one = &builder->updates.parameters[parameter];
 
-        if (!flow_edge_add(builder, FLOW_EDGE_VALUE, raw_of(builder, one),
-                           update->raw)) {
+        if (!graph_edge_add(builder, GRAPH_VALUE, raw_of(builder, one),
+                            update->value)) {
             return false;
         }
         if (update->tag == LOG_STEP_GRADIENTS && is_gradient) {
@@ -308,7 +298,7 @@ static bool add_written(struct flow_builder *builder,
         }
     }
     if (update->tag == LOG_STEP_OPTIMIZER && update->value_count == 0) {
-        const struct flow_rate *rate = find_rate(&builder->updates, update->optimizer);
+        const struct graph_rate *rate = find_rate(&builder->updates, update->optimizer);
 
         update->rate = rate == NULL ? NAN : rate->rate;
     }
@@ -317,11 +307,11 @@ static bool add_written(struct flow_builder *builder,
            add_figures(builder, update, event);
 }
 
-bool flow_update_parameter(struct flow_builder *builder,
-                           const struct log_event_view *event)
+bool graph_update_parameter(struct graph_builder *builder,
+                            const struct log_event_view *event)
 {
-    struct flow_updates *updates = &builder->updates;
-    struct flow_update *update = newest(updates);
+    struct graph_updates *updates = &builder->updates;
+    struct reading_update *update = newest(updates);
     struct open_call *open;
     uint32_t parameter, call;
 
@@ -331,7 +321,7 @@ bool flow_update_parameter(struct flow_builder *builder,
     }
     if (event->kind == VALUE_TENSOR && !slice_ends(event->name, gradient_suffix)) {
         parameter = parameter_of(builder, event->tensor.object);
-        if (parameter == FLOW_NONE ||
+        if (parameter == GRAPH_NONE ||
             !note(builder, &updates->of_event, event->number, parameter)) {
             return false;
         }
@@ -339,8 +329,8 @@ bool flow_update_parameter(struct flow_builder *builder,
     if (update == NULL || !updates->is_open || update->tag == LOG_STEP_BACKWARD) {
         return true;
     }
-    if (update->raw == FLOW_NONE &&
-        (!flow_call_of_event(builder, event, &open, &call) ||
+    if (update->value == GRAPH_NONE &&
+        (!graph_call_of_event(builder, event, &open, &call) ||
          !add_node(builder, update, call, event->site_number, event->number))) {
         return false;
     }
@@ -349,14 +339,14 @@ bool flow_update_parameter(struct flow_builder *builder,
 
 /* A backward left it in `.grad`. If the gradient there was written by the counter's last write, the
  * backward added to it. */
-static bool add_accumulated(struct flow_builder *builder,
-                            const struct flow_update *update,
+static bool add_accumulated(struct graph_builder *builder,
+                            const struct reading_update *update,
                             const struct log_event_view *gradient)
 {
-    struct flow_updates *updates = &builder->updates;
+    struct graph_updates *updates = &builder->updates;
     uint32_t index = number_map_get(&updates->of_event, gradient->number);
     uint64_t address = gradient->tensor.object;
-    struct flow_parameter *one;
+    struct graph_parameter *one;
 
     if (index == NUMBER_MAP_NONE) {
         return true;
@@ -364,20 +354,20 @@ static bool add_accumulated(struct flow_builder *builder,
     one = &updates->parameters[index];
     if (address != 0 && one->gradient == address &&
         gradient->tensor.version == one->version + 1 &&
-        !flow_edge_add(builder, FLOW_EDGE_WRITE, raw_of(builder, one), update->raw)) {
+        !graph_edge_add(builder, GRAPH_WRITE, raw_of(builder, one), update->value)) {
         return false;
     }
-    *one = (struct flow_parameter){.written_by = updates->count - 1,
-                                   .version = gradient->tensor.version,
-                                   .gradient = address};
+    *one = (struct graph_parameter){.written_by = updates->count - 1,
+                                    .version = gradient->tensor.version,
+                                    .gradient = address};
     return address == 0 || note(builder, &updates->of_object, address, index);
 }
 
-bool flow_update_gradient(struct flow_builder *builder,
-                          const struct log_event_view *gradient)
+bool graph_update_gradient(struct graph_builder *builder,
+                           const struct log_event_view *gradient)
 {
-    struct flow_updates *updates = &builder->updates;
-    struct flow_update *update = newest(updates);
+    struct graph_updates *updates = &builder->updates;
+    struct reading_update *update = newest(updates);
     bool is_parameter = (gradient->flags & LOG_EVENT_PARAMETER) != 0;
 
     if (!updates->is_backward || !updates->is_open) {
@@ -390,8 +380,9 @@ bool flow_update_gradient(struct flow_builder *builder,
         }
     } else if (!update->has_start) {
         update->has_start = true;
-        if (!flow_edge_add(builder, FLOW_EDGE_VALUE,
-                           flow_raw_of_event(builder, gradient->number), update->raw)) {
+        if (!graph_edge_add(builder, GRAPH_VALUE,
+                            graph_raw_of_event(builder, gradient->number),
+                            update->value)) {
             return false;
         }
     }
@@ -399,19 +390,19 @@ bool flow_update_gradient(struct flow_builder *builder,
 }
 
 /* A value of the statement that made the update: `norm = clip_grad_norm_(…)`. */
-bool flow_update_join(struct flow_builder *builder, uint32_t raw)
+bool graph_update_join(struct graph_builder *builder, uint32_t raw)
 {
-    const struct flow_updates *updates = &builder->updates;
-    const struct flow_raw *from;
+    const struct graph_updates *updates = &builder->updates;
+    const struct graph_raw *from;
 
-    if (updates->count == 0 || updates->items[updates->count - 1].raw == FLOW_NONE ||
+    if (updates->count == 0 || updates->items[updates->count - 1].value == GRAPH_NONE ||
         updates->items[updates->count - 1].tag == LOG_STEP_BACKWARD) {
         return true;
     }
-    from = &builder->raws[updates->items[updates->count - 1].raw];
+    from = &builder->raws[updates->items[updates->count - 1].value];
     return from->site != builder->raws[raw].site ||
            from->call != builder->raws[raw].call ||
            from->unit != builder->raws[raw].unit ||
-           flow_edge_add(builder, FLOW_EDGE_VALUE,
-                         updates->items[updates->count - 1].raw, raw);
+           graph_edge_add(builder, GRAPH_VALUE,
+                          updates->items[updates->count - 1].value, raw);
 }

@@ -1,7 +1,7 @@
 /* Sources: the values that a statement reads, by the terms that read them. */
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/build.h"
 
-#include "runtime/view/flow/paths.h"
+#include "runtime/view/graph/paths.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 /* Paths of items: their steps. */
 
-static void set_parts(struct flow_path *path, const struct slice *parts, size_t count)
+static void set_parts(struct graph_path *path, const struct slice *parts, size_t count)
 {
-    char bytes[FLOW_PATH_SIZE];
+    char bytes[GRAPH_PATH_SIZE];
     size_t size = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -28,30 +28,30 @@ static void set_parts(struct flow_path *path, const struct slice *parts, size_t 
     path->size = (uint32_t)size;
 }
 
-void flow_path_set(struct flow_path *path, struct slice first, struct slice then)
+void graph_path_set(struct graph_path *path, struct slice first, struct slice then)
 {
     struct slice parts[] = {first, then};
 
     set_parts(path, parts, 2);
 }
 
-void flow_path_set_item(struct flow_path *path, uint32_t number, struct slice then)
+void graph_path_set_item(struct graph_path *path, uint32_t number, struct slice then)
 {
     char text[16];
 
     snprintf(text, sizeof text, "[%u]", number);
-    flow_path_set(path, slice_of(text), then);
+    graph_path_set(path, slice_of(text), then);
 }
 
-void flow_path_set_last(struct flow_path *path, uint32_t number, struct slice then)
+void graph_path_set_last(struct graph_path *path, uint32_t number, struct slice then)
 {
     char text[16];
 
     snprintf(text, sizeof text, "[-%u]", number);
-    flow_path_set(path, slice_of(text), then);
+    graph_path_set(path, slice_of(text), then);
 }
 
-void flow_path_set_key(struct flow_path *path, struct slice key, struct slice then)
+void graph_path_set_key(struct graph_path *path, struct slice key, struct slice then)
 {
     struct slice parts[] = {SLICE("['"), key, SLICE("']"), then};
 
@@ -59,14 +59,14 @@ void flow_path_set_key(struct flow_path *path, struct slice key, struct slice th
 }
 
 static void
-flow_path_set_attribute(struct flow_path *path, struct slice name, struct slice then)
+graph_path_set_attribute(struct graph_path *path, struct slice name, struct slice then)
 {
     struct slice parts[] = {SLICE("."), name, then};
 
     set_parts(path, parts, 3);
 }
 
-size_t flow_path_step(struct slice path)
+size_t graph_path_step(struct slice path)
 {
     size_t end = 1;
 
@@ -87,12 +87,12 @@ size_t flow_path_step(struct slice path)
     return end;
 }
 
-struct slice flow_path_behind(struct slice path)
+struct slice graph_path_behind(struct slice path)
 {
-    return slice_part(path, flow_path_step(path), path.size);
+    return slice_part(path, graph_path_step(path), path.size);
 }
 
-bool flow_path_number(struct slice path, uint32_t *number)
+bool graph_path_number(struct slice path, uint32_t *number)
 {
     uint64_t value = 0;
     size_t at = 1;
@@ -118,10 +118,10 @@ static struct slice name_of(struct slice step)
                                                  : step;
 }
 
-bool flow_path_has_key(struct slice path, struct slice key)
+bool graph_path_has_key(struct slice path, struct slice key)
 {
     return path.size > 0 &&
-           slice_equal(name_of(slice_part(path, 0, flow_path_step(path))), key);
+           slice_equal(name_of(slice_part(path, 0, graph_path_step(path))), key);
 }
 
 static bool steps_fit(struct slice step, struct slice wanted)
@@ -130,11 +130,11 @@ static bool steps_fit(struct slice step, struct slice wanted)
            slice_equal(name_of(step), name_of(wanted));
 }
 
-bool flow_path_fits(struct slice path, struct slice wanted, struct slice *rest)
+bool graph_path_fits(struct slice path, struct slice wanted, struct slice *rest)
 {
     while (path.size > 0 && wanted.size > 0) {
-        size_t end = flow_path_step(path);
-        size_t wanted_end = flow_path_step(wanted);
+        size_t end = graph_path_step(path);
+        size_t wanted_end = graph_path_step(wanted);
 
         if (!steps_fit(slice_part(path, 0, end), slice_part(wanted, 0, wanted_end))) {
             return false;
@@ -148,9 +148,9 @@ bool flow_path_fits(struct slice path, struct slice wanted, struct slice *rest)
 
 /* Of a path that begins with `[-1]`, in a container of that length (UINT32_MAX: not known), sets the
  * item that it means, or any. */
-static void flow_path_resolve_last(struct flow_path *path, uint32_t length)
+static void graph_path_resolve_last(struct graph_path *path, uint32_t length)
 {
-    struct slice text = flow_path_slice(path);
+    struct slice text = graph_path_slice(path);
     uint64_t back = 0;
 
     if (!slice_starts(text, SLICE("[-"))) {
@@ -161,29 +161,29 @@ static void flow_path_resolve_last(struct flow_path *path, uint32_t length)
         back = back * 10 + (uint64_t)(text.bytes[i] - '0');
     }
     if (length == UINT32_MAX || back == 0 || back > length) {
-        flow_path_set(path, SLICE("[*]"), flow_path_behind(text));
+        graph_path_set(path, SLICE("[*]"), graph_path_behind(text));
     } else {
-        flow_path_set_item(path, length - (uint32_t)back, flow_path_behind(text));
+        graph_path_set_item(path, length - (uint32_t)back, graph_path_behind(text));
     }
 }
 
 /* ---- the list ---- */
 
-static bool is_full(const struct flow_builder *builder)
+static bool is_full(const struct graph_builder *builder)
 {
     return builder->visit.source_count >=
-           (builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_SOURCES_FEW);
+           (builder->edge_count < GRAPH_PLENTY ? GRAPH_SOURCES_MAX : GRAPH_SOURCES_FEW);
 }
 
-bool flow_source_add(struct flow_builder *builder, const struct flow_source *source)
+bool graph_input_add(struct graph_builder *builder, const struct graph_input *source)
 {
     void *items = builder->sources;
 
     if (is_full(builder)) {
         return true;
     }
-    if (!flow_grow(builder, &items, &builder->source_capacity,
-                   builder->visit.source_count, sizeof *builder->sources)) {
+    if (!graph_grow(builder, &items, &builder->source_capacity,
+                    builder->visit.source_count, sizeof *builder->sources)) {
         return false;
     }
     builder->sources = items;
@@ -191,12 +191,12 @@ bool flow_source_add(struct flow_builder *builder, const struct flow_source *sou
     return true;
 }
 
-bool flow_is_covered(const struct flow_builder *builder,
-                     const struct flow_raw *value,
-                     const struct flow_raw *write)
+bool graph_is_covered(const struct graph_builder *builder,
+                      const struct graph_raw *value,
+                      const struct graph_raw *write)
 {
-    const struct flow_memory *part = flow_memory_of(builder, value);
-    const struct flow_memory *all = flow_memory_of(builder, write);
+    const struct graph_memory *part = graph_memory_of(builder, value);
+    const struct graph_memory *all = graph_memory_of(builder, write);
 
     return (value->address != 0 && value->address == write->address) ||
            (all->extent > 0 && part->extent > 0 && all->data <= part->data &&
@@ -206,55 +206,56 @@ bool flow_is_covered(const struct flow_builder *builder,
 
 /* The value, unless it was written over under another name; and what was written into its memory
  * since, the newest first, up to what covers it. */
-static bool add_value(struct flow_builder *builder, struct flow_source source)
+static bool add_value(struct graph_builder *builder, struct graph_input source)
 {
     uint32_t raw = source.raw;
-    uint64_t storage = flow_storage_of(builder, &builder->raws[raw]);
+    uint64_t storage = graph_storage_of(builder, &builder->raws[raw]);
     uint32_t writing =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
-    for (uint32_t i = 0; i < FLOW_WRITINGS_MAX && writing != FLOW_NONE && writing > raw;
-         i++) {
-        const struct flow_raw *write = &builder->raws[writing];
+    for (uint32_t i = 0;
+         i < GRAPH_WRITINGS_MAX && writing != GRAPH_NONE && writing > raw; i++) {
+        const struct graph_raw *write = &builder->raws[writing];
 
         source.raw = writing;
-        if (!write->is_hidden && !flow_source_add(builder, &source)) {
+        if (!write->is_hidden && !graph_input_add(builder, &source)) {
             return false;
         }
-        if (!write->is_hidden && flow_is_covered(builder, &builder->raws[raw], write)) {
+        if (!write->is_hidden &&
+            graph_is_covered(builder, &builder->raws[raw], write)) {
             return true;
         }
         writing = write->written;
     }
     source.raw = raw;
-    return flow_source_add(builder, &source);
+    return graph_input_add(builder, &source);
 }
 
 /* ---- what a read stands for ---- */
 
 /* A read name, as far as it is a part of what a binding stands for. */
 struct wanted {
-    struct flow_source source; /* all but the value */
+    struct graph_input source; /* all but the value */
     struct slice path;         /* of what is read in it */
 };
 
-static struct slice text_of(const struct flow_builder *builder, uint32_t number)
+static struct slice text_of(const struct graph_builder *builder, uint32_t number)
 {
     return builder->texts.texts[number];
 }
 
 /* Adds the value at that very path, where it is a leaf: no other can be meant. */
-static bool add_leaf(struct flow_builder *builder,
+static bool add_leaf(struct graph_builder *builder,
                      uint32_t content,
                      struct wanted *wanted,
                      bool *is_added)
 {
     uint32_t path = text_table_find(&builder->texts, wanted->path);
-    uint32_t raw =
-        path == NUMBER_MAP_NONE ? FLOW_NONE : flow_content_find(builder, content, path);
+    uint32_t raw = path == NUMBER_MAP_NONE ? GRAPH_NONE
+                                           : graph_content_find(builder, content, path);
 
-    *is_added = raw != FLOW_NONE;
-    if (raw == FLOW_NONE) {
+    *is_added = raw != GRAPH_NONE;
+    if (raw == GRAPH_NONE) {
         return true;
     }
     wanted->source.raw = raw;
@@ -263,24 +264,24 @@ static bool add_leaf(struct flow_builder *builder,
 }
 
 /* Adds the leaves that the path leads to; `*is_added`: there is one. */
-static bool add_leaves(struct flow_builder *builder,
+static bool add_leaves(struct graph_builder *builder,
                        uint32_t index,
                        struct wanted *wanted,
                        bool *is_added)
 {
-    struct flow_leaves leaves = builder->contents[index].now;
+    struct graph_leaves leaves = builder->contents[index].now;
 
     *is_added = false;
     for (uint32_t i = 0; i < leaves.count && !is_full(builder); i++) {
-        struct flow_leaf leaf = builder->leaves[leaves.first + i];
+        struct graph_leaf leaf = builder->leaves[leaves.first + i];
         struct slice rest;
 
-        if (!flow_path_fits(text_of(builder, leaf.path), wanted->path, &rest)) {
+        if (!graph_path_fits(text_of(builder, leaf.path), wanted->path, &rest)) {
             continue;
         }
         *is_added = true;
         wanted->source.raw = leaf.raw;
-        if (!flow_text(builder, rest, &wanted->source.rest) ||
+        if (!graph_text_add(builder, rest, &wanted->source.rest) ||
             !add_value(builder, wanted->source)) {
             return false;
         }
@@ -290,13 +291,13 @@ static bool add_leaves(struct flow_builder *builder,
 
 /* What an object was made from, of which nothing more is known. */
 static bool
-add_carried(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
+add_carried(struct graph_builder *builder, uint32_t index, struct wanted *wanted)
 {
-    struct flow_content content = builder->contents[index];
-    struct flow_source source = wanted->source;
+    struct graph_content content = builder->contents[index];
+    struct graph_input source = wanted->source;
 
     for (uint32_t i = 0; i < content.carried_count; i++) {
-        struct flow_carried carried = builder->carried[content.carried + i];
+        struct graph_carried carried = builder->carried[content.carried + i];
 
         source.raw = carried.raw;
         source.rest = 0;
@@ -311,7 +312,7 @@ add_carried(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
 }
 
 static bool
-add_content(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
+add_content(struct graph_builder *builder, uint32_t index, struct wanted *wanted)
 {
     bool is_added;
 
@@ -335,7 +336,7 @@ add_content(struct flow_builder *builder, uint32_t index, struct wanted *wanted)
 }
 
 /* The same, of the site's read; `part` of its name is what the binding is bound to. */
-static bool add_read(struct flow_builder *builder,
+static bool add_read(struct graph_builder *builder,
                      uint32_t binding,
                      struct slice name,
                      struct slice part,
@@ -343,26 +344,26 @@ static bool add_read(struct flow_builder *builder,
 {
     uint32_t content = builder->bindings[binding].content;
     struct slice attribute = slice_part(name, part.size, name.size);
-    struct flow_path path;
+    struct graph_path path;
 
-    if (content == FLOW_NONE) {
+    if (content == GRAPH_NONE) {
         return true;
     }
-    flow_path_set(&path, attribute, wanted->path);
-    flow_path_resolve_last(&path, builder->contents[content].length);
-    wanted->path = flow_path_slice(&path);
-    if (wanted->source.node != FLOW_NONE) {
+    graph_path_set(&path, attribute, wanted->path);
+    graph_path_resolve_last(&path, builder->contents[content].length);
+    wanted->path = graph_path_slice(&path);
+    if (wanted->source.node != GRAPH_NONE) {
         builder->uses[wanted->source.node].content = content;
         builder->uses[wanted->source.node].is_container =
-            builder->contents[content].length != FLOW_NONE && attribute.size == 0;
+            builder->contents[content].length != GRAPH_NONE && attribute.size == 0;
     }
     /* The attribute of a value is another value: the name is that of what the edge comes from. */
-    return flow_text(builder, part, &wanted->source.name) &&
+    return graph_text_add(builder, part, &wanted->source.name) &&
            add_content(builder, content, wanted);
 }
 
 /* Whether `name`, written before, was forgotten because its root was bound to another object. */
-static bool is_rebound(const struct flow_builder *builder,
+static bool is_rebound(const struct graph_builder *builder,
                        uint32_t index,
                        enum site_scope kind,
                        struct slice root,
@@ -371,34 +372,34 @@ static bool is_rebound(const struct flow_builder *builder,
     uint32_t name = text_table_find(&builder->texts, root);
     uint32_t scope;
     uint32_t around = name == NUMBER_MAP_NONE
-                          ? FLOW_NONE
-                          : flow_find_plain(builder, index, kind, name, &scope);
+                          ? GRAPH_NONE
+                          : graph_find_plain(builder, index, kind, name, &scope);
 
-    return around != FLOW_NONE &&
+    return around != GRAPH_NONE &&
            builder->bindings[around].serial > builder->bindings[found].serial;
 }
 
 /* What a dotted name stands for: the attribute's last write, or a part of what stands before
  * the dots. */
-static bool resolve_read(struct flow_builder *builder,
+static bool resolve_read(struct graph_builder *builder,
                          const struct site_read *read,
                          struct wanted *wanted)
 {
     uint32_t index = builder->visit.call;
-    struct slice root = flow_root_of(read->name);
+    struct slice root = graph_root_of(read->name);
     struct slice part = read->name;
 
     while (part.size > 0) {
-        struct flow_place place;
+        struct graph_place place;
         uint32_t found;
 
-        flow_find_place(builder, index, read->scope, part, &place);
-        found = flow_find_at(builder, &place);
-        if (found != FLOW_NONE && place.is_attribute &&
+        graph_find_place(builder, index, read->scope, part, &place);
+        found = graph_find_at(builder, &place);
+        if (found != GRAPH_NONE && place.is_attribute &&
             builder->bindings[found].is_ambiguous) {
-            found = FLOW_NONE;
+            found = GRAPH_NONE;
         }
-        if (found != FLOW_NONE &&
+        if (found != GRAPH_NONE &&
             (part.size == root.size || place.is_attribute ||
              !is_rebound(builder, index, read->scope, root, found))) {
             return add_read(builder, found, read->name, part, wanted);
@@ -415,7 +416,7 @@ static bool resolve_read(struct flow_builder *builder,
 
 /* Whether visits were left out of a site of the module that writes the name: what it holds is not
  * known then. */
-static bool is_left_out(const struct flow_builder *builder, struct slice name)
+static bool is_left_out(const struct graph_builder *builder, struct slice name)
 {
     uint32_t number = builder->calls[builder->visit.call].module;
     const struct log_module *module = builder->modules[number].module;
@@ -433,9 +434,9 @@ static bool is_left_out(const struct flow_builder *builder, struct slice name)
     return log_reader_header(builder->reader)->last != 0;
 }
 
-bool flow_note_subscript(struct flow_builder *builder,
-                         uint32_t index,
-                         const struct log_event_view *event)
+bool graph_note_subscript(struct graph_builder *builder,
+                          uint32_t index,
+                          const struct log_event_view *event)
 {
     uint32_t number = 0;
 
@@ -443,46 +444,46 @@ bool flow_note_subscript(struct flow_builder *builder,
         return true;
     }
     if (event->kind == VALUE_TEXT && event->text.size == (uint64_t)event->integer) {
-        if (!flow_text(builder, event->text, &number)) {
+        if (!graph_text_add(builder, event->text, &number)) {
             return false;
         }
-        builder->bindings[index].subscript = FLOW_SUBSCRIPT_TEXT;
+        builder->bindings[index].subscript = GRAPH_SUBSCRIPT_TEXT;
         builder->bindings[index].number = number;
     } else if (event->kind == VALUE_INT && event->integer >= 0 &&
                event->integer <= UINT32_MAX) {
-        builder->bindings[index].subscript = FLOW_SUBSCRIPT_NUMBER;
+        builder->bindings[index].subscript = GRAPH_SUBSCRIPT_NUMBER;
         builder->bindings[index].number = (uint32_t)event->integer;
     }
     return true;
 }
 
 /* The step that the read's value leads to. */
-static void set_named(const struct flow_builder *builder,
+static void set_named(const struct graph_builder *builder,
                       const struct site_read *read,
-                      struct flow_path *path,
+                      struct graph_path *path,
                       struct slice then)
 {
-    struct flow_place place;
+    struct graph_place place;
     uint32_t found;
-    const struct flow_binding *binding;
+    const struct graph_binding *binding;
 
-    flow_find_place(builder, builder->visit.call, read->scope, read->name, &place);
-    found = flow_find_at(builder, &place);
-    binding = found == FLOW_NONE || is_left_out(builder, read->name)
+    graph_find_place(builder, builder->visit.call, read->scope, read->name, &place);
+    found = graph_find_at(builder, &place);
+    binding = found == GRAPH_NONE || is_left_out(builder, read->name)
                   ? NULL
                   : &builder->bindings[found];
-    if (binding != NULL && binding->subscript == FLOW_SUBSCRIPT_TEXT) {
-        flow_path_set_key(path, text_of(builder, binding->number), then);
-    } else if (binding != NULL && binding->subscript == FLOW_SUBSCRIPT_NUMBER) {
-        flow_path_set_item(path, binding->number, then);
+    if (binding != NULL && binding->subscript == GRAPH_SUBSCRIPT_TEXT) {
+        graph_path_set_key(path, text_of(builder, binding->number), then);
+    } else if (binding != NULL && binding->subscript == GRAPH_SUBSCRIPT_NUMBER) {
+        graph_path_set_item(path, binding->number, then);
     } else {
-        flow_path_set(path, SLICE("[*]"), then);
+        graph_path_set(path, SLICE("[*]"), then);
     }
 }
 
 /* ---- terms ---- */
 
-uint32_t flow_term_inner(const struct term *term, uint32_t node)
+uint32_t graph_term_inner(const struct term *term, uint32_t node)
 {
     switch (term->nodes[node].kind) {
     case TERM_FORM:
@@ -495,42 +496,42 @@ uint32_t flow_term_inner(const struct term *term, uint32_t node)
     case TERM_CHOSEN:
         return term->nodes[node + 1].next;
     default:
-        return FLOW_NONE;
+        return GRAPH_NONE;
     }
 }
 
-void flow_term_step(const struct flow_builder *builder,
-                    const struct site *site,
-                    const struct term_node *node,
-                    struct flow_path *path,
-                    struct slice then)
+void graph_term_step(const struct graph_builder *builder,
+                     const struct site *site,
+                     const struct term_node *node,
+                     struct graph_path *path,
+                     struct slice then)
 {
     switch (node->kind) {
     case TERM_ITEM:
-        flow_path_set_item(path, node->number, then);
+        graph_path_set_item(path, node->number, then);
         break;
     case TERM_LAST:
-        flow_path_set_last(path, node->number, then);
+        graph_path_set_last(path, node->number, then);
         break;
     case TERM_KEY:
-        flow_path_set_key(path, node->key, then);
+        graph_path_set_key(path, node->key, then);
         break;
     case TERM_NAMED:
         set_named(builder, &site->reads[node->number], path, then);
         break;
     case TERM_ATTRIBUTE:
-        flow_path_set_attribute(path, node->key, then);
+        graph_path_set_attribute(path, node->key, then);
         break;
     case TERM_CHOSEN:
-        flow_path_set(path, SLICE("[*]"), then);
+        graph_path_set(path, SLICE("[*]"), then);
         break;
     default:
-        flow_path_set(path, SLICE(""), then);
+        graph_path_set(path, SLICE(""), then);
     }
 }
 
 /* Of several items that a computed place may mean, none is certain. */
-static void mark_unsure(struct flow_builder *builder, const struct flow_use *use)
+static void mark_unsure(struct graph_builder *builder, const struct graph_use *use)
 {
     for (uint32_t i = 0; i < use->count && use->is_container && use->count > 1; i++) {
         builder->sources[use->first + i].is_unsure = true;
@@ -538,36 +539,36 @@ static void mark_unsure(struct flow_builder *builder, const struct flow_use *use
 }
 
 /* Adds what a read stands for with all that is asked of it: `parts[0]`, `x.shape`. */
-static bool resolve_chain(struct flow_builder *builder,
+static bool resolve_chain(struct graph_builder *builder,
                           const struct site *site,
                           const struct term *term,
                           uint32_t top)
 {
-    struct flow_use *use = &builder->uses[top];
+    struct graph_use *use = &builder->uses[top];
     struct wanted wanted = {.source = {.node = top}};
-    struct flow_path path = {.size = 0};
+    struct graph_path path = {.size = 0};
     uint32_t node = top;
 
-    for (uint32_t inner; (inner = flow_term_inner(term, node)) != FLOW_NONE;
+    for (uint32_t inner; (inner = graph_term_inner(term, node)) != GRAPH_NONE;
          node = inner) {
-        struct flow_path then = path;
+        struct graph_path then = path;
 
         wanted.source.is_form |= term->nodes[node].kind == TERM_FORM;
-        flow_term_step(builder, site, &term->nodes[node], &path,
-                       flow_path_slice(&then));
+        graph_term_step(builder, site, &term->nodes[node], &path,
+                        graph_path_slice(&then));
     }
-    *use = (struct flow_use){.first = builder->visit.source_count,
-                             .content = FLOW_NONE,
-                             .first_call = FLOW_NONE,
-                             .is_chain = true};
+    *use = (struct graph_use){.first = builder->visit.source_count,
+                              .content = GRAPH_NONE,
+                              .first_call = GRAPH_NONE,
+                              .is_chain = true};
     wanted.source.read = term->nodes[node].number;
-    wanted.path = flow_path_slice(&path);
+    wanted.path = graph_path_slice(&path);
     if (!resolve_read(builder, &site->reads[wanted.source.read], &wanted)) {
         return false;
     }
     assert(builder->uses[top].first <= builder->visit.source_count);
     builder->uses[top].count = builder->visit.source_count - builder->uses[top].first;
-    if (slice_find(flow_path_slice(&path), SLICE("[*]"), 0) < path.size) {
+    if (slice_find(graph_path_slice(&path), SLICE("[*]"), 0) < path.size) {
         mark_unsure(builder, &builder->uses[top]);
     }
     return true;
@@ -576,26 +577,26 @@ static bool resolve_chain(struct flow_builder *builder,
 /* Whether the terms from this one inwards end in a read. */
 static bool is_chain(const struct term *term, uint32_t node)
 {
-    for (uint32_t inner; (inner = flow_term_inner(term, node)) != FLOW_NONE;
+    for (uint32_t inner; (inner = graph_term_inner(term, node)) != GRAPH_NONE;
          node = inner) {}
     return term->nodes[node].kind == TERM_READ;
 }
 
 /* Resolves each chain once, from its outermost term. */
-static bool resolve_term(struct flow_builder *builder,
+static bool resolve_term(struct graph_builder *builder,
                          const struct site *site,
                          const struct term *term)
 {
     for (uint32_t i = 0; i < term->node_count; i++) {
         builder->uses[i] =
-            (struct flow_use){.content = FLOW_NONE, .first_call = FLOW_NONE};
+            (struct graph_use){.content = GRAPH_NONE, .first_call = GRAPH_NONE};
     }
     for (uint32_t i = 0; i < term->node_count; i++) {
         if (builder->uses[i].is_inner || !is_chain(term, i)) {
             continue;
         }
-        for (uint32_t inner = flow_term_inner(term, i); inner != FLOW_NONE;
-             inner = flow_term_inner(term, inner)) {
+        for (uint32_t inner = graph_term_inner(term, i); inner != GRAPH_NONE;
+             inner = graph_term_inner(term, inner)) {
             builder->uses[inner].is_inner = true;
         }
         if (!resolve_chain(builder, site, term, i)) {
@@ -607,59 +608,59 @@ static bool resolve_term(struct flow_builder *builder,
 
 /* ---- items that are taken out ---- */
 
-void flow_term_item(const struct flow_builder *builder,
-                    const struct term *term,
-                    uint32_t method,
-                    struct flow_path *path,
-                    struct slice then)
+void graph_term_item(const struct graph_builder *builder,
+                     const struct term *term,
+                     uint32_t method,
+                     struct graph_path *path,
+                     struct slice then)
 {
-    const struct flow_use *object = &builder->uses[method + 1];
+    const struct graph_use *object = &builder->uses[method + 1];
     uint32_t argument = term_sibling(term, method, method + 1);
     const struct term_node *place = &term->nodes[argument];
     struct slice name = term->nodes[method].key;
 
     if (slice_equal(name, SLICE("popleft"))) {
-        flow_path_set_item(path, 0, then);
+        graph_path_set_item(path, 0, then);
     } else if (argument == 0 && slice_equal(name, SLICE("pop"))) {
-        flow_path_set_last(path, 1, then);
+        graph_path_set_last(path, 1, then);
     } else if (argument != 0 && place->kind == TERM_NUMBER) {
-        flow_path_set_item(path, place->number, then);
+        graph_path_set_item(path, place->number, then);
     } else if (argument != 0 && place->kind == TERM_FROM_END) {
-        flow_path_set_last(path, place->number, then);
+        graph_path_set_last(path, place->number, then);
     } else if (argument != 0 && place->kind == TERM_TEXT) {
-        flow_path_set_key(path, place->key, then);
+        graph_path_set_key(path, place->key, then);
     } else {
-        flow_path_set(path, SLICE("[*]"), then);
+        graph_path_set(path, SLICE("[*]"), then);
     }
     if (object->is_container) {
-        flow_path_resolve_last(path, builder->contents[object->content].length);
+        graph_path_resolve_last(path, builder->contents[object->content].length);
     }
 }
 
 /* The path of the item that `parts.pop()` removes from the container. false: it is not known. */
-static bool set_removed(const struct flow_builder *builder,
+static bool set_removed(const struct graph_builder *builder,
                         const struct term *term,
                         uint32_t method,
-                        struct flow_path *path)
+                        struct graph_path *path)
 {
     struct slice name = term->nodes[method].key;
 
     if (!slice_equal(name, SLICE("pop")) && !slice_equal(name, SLICE("popleft"))) {
         return false;
     }
-    flow_term_item(builder, term, method, path, SLICE(""));
-    return !slice_starts(flow_path_slice(path), SLICE("[*]"));
+    graph_term_item(builder, term, method, path, SLICE(""));
+    return !slice_starts(graph_path_slice(path), SLICE("[*]"));
 }
 
 /* Notes an item that the statement takes out of a container: for sure, or if it turns out to be what
  * the statement gives. */
-static bool note_removed(struct flow_builder *builder, const struct term *term)
+static bool note_removed(struct graph_builder *builder, const struct term *term)
 {
-    struct flow_visit *visit = &builder->visit;
+    struct graph_visit *visit = &builder->visit;
 
     for (uint32_t i = 0; i < term->node_count; i++) {
-        const struct flow_use *use = &builder->uses[i + 1];
-        struct flow_path path;
+        const struct graph_use *use = &builder->uses[i + 1];
+        struct graph_path path;
 
         if (term->nodes[i].kind != TERM_METHOD || !use->is_chain ||
             !use->is_container || term->nodes[i + 1].kind != TERM_READ ||
@@ -667,15 +668,16 @@ static bool note_removed(struct flow_builder *builder, const struct term *term)
             continue;
         }
         visit->removed = use->content;
-        if (!flow_text(builder, flow_path_slice(&path), &visit->removed_path)) {
+        if (!graph_text_add(builder, graph_path_slice(&path), &visit->removed_path)) {
             return false;
         }
-        if (flow_term_is_in(term, i, TERM_ONE) || flow_term_is_in(term, i, TERM_EACH) ||
-            flow_term_is_in(term, i, TERM_SOME)) {
+        if (graph_term_is_in(term, i, TERM_ONE) ||
+            graph_term_is_in(term, i, TERM_EACH) ||
+            graph_term_is_in(term, i, TERM_SOME)) {
             visit->removed_raw =
-                flow_content_find(builder, use->content, visit->removed_path);
+                graph_content_find(builder, use->content, visit->removed_path);
             visit->removed =
-                visit->removed_raw == FLOW_NONE ? FLOW_NONE : visit->removed;
+                visit->removed_raw == GRAPH_NONE ? GRAPH_NONE : visit->removed;
         }
         return true;
     }
@@ -693,13 +695,13 @@ static bool has_read(const struct term *term, uint32_t read)
 }
 
 /* What a statement reads beside its value, as `i` of `x[i] = y`; without a term, all that it reads. */
-static bool resolve_others(struct flow_builder *builder,
+static bool resolve_others(struct graph_builder *builder,
                            const struct site *site,
                            const struct term *term)
 {
     for (uint32_t i = 0; i < site->read_count; i++) {
         struct wanted wanted = {
-            .source = {.node = FLOW_NONE, .read = i, .from = FLOW_FROM_BESIDE},
+            .source = {.node = GRAPH_NONE, .read = i, .from = GRAPH_FROM_BESIDE},
             .path = SLICE("")};
 
         if (!has_read(term, i) && !resolve_read(builder, &site->reads[i], &wanted)) {
@@ -709,21 +711,21 @@ static bool resolve_others(struct flow_builder *builder,
     return true;
 }
 
-static bool reserve_uses(struct flow_builder *builder, const struct term *term)
+static bool reserve_uses(struct graph_builder *builder, const struct term *term)
 {
     void *items = builder->uses;
 
-    if (!flow_grow(builder, &items, &builder->use_capacity, term->node_count,
-                   sizeof *builder->uses)) {
+    if (!graph_grow(builder, &items, &builder->use_capacity, term->node_count,
+                    sizeof *builder->uses)) {
         return false;
     }
     builder->uses = items;
     return true;
 }
 
-bool flow_resolve(struct flow_builder *builder, const struct site *site)
+bool graph_resolve(struct graph_builder *builder, const struct site *site)
 {
-    const struct term *term = flow_term_of(builder, builder->visit.site, site);
+    const struct term *term = graph_term_of(builder, builder->visit.site, site);
 
     if (term == NULL) {
         return false;
@@ -738,7 +740,7 @@ bool flow_resolve(struct flow_builder *builder, const struct site *site)
 
 /* Terms stay where they are when more are added: each is of its own in the arena. */
 const struct term *
-flow_term_of(struct flow_builder *builder, uint32_t number, const struct site *site)
+graph_term_of(struct graph_builder *builder, uint32_t number, const struct site *site)
 {
     uint32_t known = number_map_get(&builder->term_index, number);
     void *items = builder->terms;
@@ -747,8 +749,8 @@ flow_term_of(struct flow_builder *builder, uint32_t number, const struct site *s
     if (known != NUMBER_MAP_NONE) {
         return builder->terms[known];
     }
-    if (!flow_grow(builder, &items, &builder->term_capacity, builder->term_count,
-                   sizeof(struct term *))) {
+    if (!graph_grow(builder, &items, &builder->term_capacity, builder->term_count,
+                    sizeof(struct term *))) {
         return NULL;
     }
     builder->terms = items;
@@ -756,7 +758,7 @@ flow_term_of(struct flow_builder *builder, uint32_t number, const struct site *s
     if (term == NULL ||
         !term_read(term, site->term, site->read_count, &builder->term_arena) ||
         !number_map_put(&builder->term_index, number, builder->term_count)) {
-        flow_out_of_memory(builder);
+        graph_out_of_memory(builder);
         return NULL;
     }
     builder->terms[builder->term_count++] = term;

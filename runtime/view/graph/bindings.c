@@ -1,10 +1,10 @@
 /* Bindings: what names stand for. A name is found in its scope, and has a content: the values that it
  * or a container holds, by their paths. A container is known by its address as long as a name has it,
  * so that a value put into it under one name is found under the others. */
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/build.h"
 
 #include "runtime/base/memory.h"
-#include "runtime/view/flow/paths.h"
+#include "runtime/view/graph/paths.h"
 
 /* Which scope a name of a function belongs to, as Python looks it up. */
 
@@ -12,8 +12,9 @@
 #define ANCESTORS_MAX 64
 
 /* The function that is called. */
-static const struct flow_function *flow_function_of(const struct flow_builder *builder,
-                                                    const struct flow_call *call)
+static const struct graph_function *
+graph_function_of(const struct graph_builder *builder,
+                  const struct graph_raw_call *call)
 {
     return &builder->functions[builder->modules[call->module].first_function +
                                call->function];
@@ -21,13 +22,13 @@ static const struct flow_function *flow_function_of(const struct flow_builder *b
 
 /* The call of that function around this one: made from it, or else the newest. */
 static uint32_t
-find_enclosing(const struct flow_builder *builder, uint32_t index, uint32_t function)
+find_enclosing(const struct graph_builder *builder, uint32_t index, uint32_t function)
 {
     uint32_t module = builder->calls[index].module;
     uint32_t above = builder->calls[index].parent;
 
-    for (int i = 0; i < ANCESTORS_MAX && above != FLOW_NONE; i++) {
-        const struct flow_call *call = &builder->calls[above];
+    for (int i = 0; i < ANCESTORS_MAX && above != GRAPH_NONE; i++) {
+        const struct graph_raw_call *call = &builder->calls[above];
 
         if (call->module == module && call->function == function) {
             return above;
@@ -40,57 +41,58 @@ find_enclosing(const struct flow_builder *builder, uint32_t index, uint32_t func
 
 /* The binding of a name in that scope; NUMBER_MAP_NONE: none. */
 static uint32_t
-flow_find_in_scope(const struct flow_builder *builder, uint32_t scope, uint32_t name)
+graph_find_in_scope(const struct graph_builder *builder, uint32_t scope, uint32_t name)
 {
     uint32_t found =
         number_map_get(&builder->binding_index, number_map_key(scope, name));
 
-    return found == NUMBER_MAP_NONE || builder->bindings[found].is_forgotten ? FLOW_NONE
-                                                                             : found;
+    return found == NUMBER_MAP_NONE || builder->bindings[found].is_forgotten
+               ? GRAPH_NONE
+               : found;
 }
 
 /* A name of an enclosing function: the nearest that has it. `scope`: where it is, or where it
  * would be. */
-static uint32_t find_free(const struct flow_builder *builder,
+static uint32_t find_free(const struct graph_builder *builder,
                           uint32_t index,
                           uint32_t name,
                           uint32_t *scope)
 {
-    const struct flow_call *call = &builder->calls[index];
+    const struct graph_raw_call *call = &builder->calls[index];
     uint32_t first = builder->modules[call->module].first_function;
-    uint32_t function = flow_function_of(builder, call)->enclosing;
+    uint32_t function = graph_function_of(builder, call)->enclosing;
 
-    *scope = FLOW_NONE;
+    *scope = GRAPH_NONE;
     /* A function's enclosing one stands before it, so this ends. */
-    while (function != FLOW_NONE) {
+    while (function != GRAPH_NONE) {
         uint32_t around = find_enclosing(builder, index, function);
 
-        if (around != FLOW_NONE) {
+        if (around != GRAPH_NONE) {
             uint32_t found =
-                flow_find_in_scope(builder, builder->calls[around].scope, name);
+                graph_find_in_scope(builder, builder->calls[around].scope, name);
 
-            *scope = *scope == FLOW_NONE ? builder->calls[around].scope : *scope;
-            if (found != FLOW_NONE) {
+            *scope = *scope == GRAPH_NONE ? builder->calls[around].scope : *scope;
+            if (found != GRAPH_NONE) {
                 *scope = builder->calls[around].scope;
                 return found;
             }
         }
         function = builder->functions[first + function].enclosing;
     }
-    if (*scope == FLOW_NONE) {
+    if (*scope == GRAPH_NONE) {
         /* The enclosing calls are not in the trace: what this one reads is its own. */
         *scope = call->scope;
     }
-    return flow_find_in_scope(builder, *scope, name);
+    return graph_find_in_scope(builder, *scope, name);
 }
 
-uint32_t flow_find_plain(const struct flow_builder *builder,
-                         uint32_t index,
-                         enum site_scope kind,
-                         uint32_t name,
-                         uint32_t *scope)
+uint32_t graph_find_plain(const struct graph_builder *builder,
+                          uint32_t index,
+                          enum site_scope kind,
+                          uint32_t name,
+                          uint32_t *scope)
 {
-    const struct flow_call *call = &builder->calls[index];
+    const struct graph_raw_call *call = &builder->calls[index];
 
     switch (kind) {
     case SITE_SCOPE_FREE:
@@ -101,30 +103,30 @@ uint32_t flow_find_plain(const struct flow_builder *builder,
     default:
         *scope = call->scope;
     }
-    return flow_find_in_scope(builder, *scope, name);
+    return graph_find_in_scope(builder, *scope, name);
 }
 
-struct slice flow_root_of(struct slice name)
+struct slice graph_root_of(struct slice name)
 {
     return slice_part(name, 0, slice_find(name, SLICE("."), 0));
 }
 
 /* The content of the object that the binding stands for, where its attributes are known;
- * FLOW_NONE. */
-static uint32_t object_of(const struct flow_builder *builder, uint32_t binding)
+ * GRAPH_NONE. */
+static uint32_t object_of(const struct graph_builder *builder, uint32_t binding)
 {
     uint32_t content =
-        binding == FLOW_NONE ? FLOW_NONE : builder->bindings[binding].content;
+        binding == GRAPH_NONE ? GRAPH_NONE : builder->bindings[binding].content;
 
-    return content == FLOW_NONE || builder->contents[content].attributes == FLOW_NONE
-               ? FLOW_NONE
+    return content == GRAPH_NONE || builder->contents[content].attributes == GRAPH_NONE
+               ? GRAPH_NONE
                : content;
 }
 
 /* The object's attributes get a scope. */
-static bool flow_object_scope(struct flow_builder *builder, uint32_t content)
+static bool graph_object_scope(struct graph_builder *builder, uint32_t content)
 {
-    const struct flow_call *call = &builder->calls[builder->visit.call];
+    const struct graph_raw_call *call = &builder->calls[builder->visit.call];
     bool is_module = call->class_name != 0 && call->path != 0;
     uint32_t *attributes = &builder->contents[content].attributes;
 
@@ -134,32 +136,32 @@ static bool flow_object_scope(struct flow_builder *builder, uint32_t content)
         *attributes = call->owner;
         return true;
     }
-    return flow_scope_of(builder, UINT32_MAX, content, attributes);
+    return graph_scope_of(builder, UINT32_MAX, content, attributes);
 }
 
-static uint32_t text_of(const struct flow_builder *builder, struct slice name)
+static uint32_t text_of(const struct graph_builder *builder, struct slice name)
 {
     return text_table_find(&builder->texts, name);
 }
 
-uint32_t flow_find_at(const struct flow_builder *builder,
-                      const struct flow_place *place)
+uint32_t graph_find_at(const struct graph_builder *builder,
+                       const struct graph_place *place)
 {
     uint32_t name = text_of(builder, place->name);
 
-    return name == NUMBER_MAP_NONE ? FLOW_NONE
-                                   : flow_find_in_scope(builder, place->scope, name);
+    return name == NUMBER_MAP_NONE ? GRAPH_NONE
+                                   : graph_find_in_scope(builder, place->scope, name);
 }
 
 /* From object to object, as far as they are known: `.block.scale` of one is `.scale` of the one
  * that is its `.block`. */
-static void follow_dots(const struct flow_builder *builder,
+static void follow_dots(const struct graph_builder *builder,
                         uint32_t content,
-                        struct flow_place *place)
+                        struct graph_place *place)
 {
     place->is_attribute = true;
-    while (content != FLOW_NONE) {
-        struct flow_place inner;
+    while (content != GRAPH_NONE) {
+        struct graph_place inner;
         size_t dot = slice_find(place->name, SLICE("."), 1);
 
         place->scope = builder->contents[content].attributes;
@@ -167,42 +169,42 @@ static void follow_dots(const struct flow_builder *builder,
             return;
         }
         inner =
-            (struct flow_place){place->scope, slice_part(place->name, 0, dot), true};
-        content = object_of(builder, flow_find_at(builder, &inner));
-        if (content != FLOW_NONE) {
+            (struct graph_place){place->scope, slice_part(place->name, 0, dot), true};
+        content = object_of(builder, graph_find_at(builder, &inner));
+        if (content != GRAPH_NONE) {
             place->name = slice_part(place->name, dot, place->name.size);
         }
     }
 }
 
-void flow_find_place(const struct flow_builder *builder,
-                     uint32_t index,
-                     enum site_scope kind,
-                     struct slice name,
-                     struct flow_place *place)
+void graph_find_place(const struct graph_builder *builder,
+                      uint32_t index,
+                      enum site_scope kind,
+                      struct slice name,
+                      struct graph_place *place)
 {
-    struct slice root = flow_root_of(name);
+    struct slice root = graph_root_of(name);
     uint32_t text = text_of(builder, root);
-    uint32_t found = FLOW_NONE;
+    uint32_t found = GRAPH_NONE;
     uint32_t content;
 
-    *place = (struct flow_place){builder->calls[index].scope, name, false};
+    *place = (struct graph_place){builder->calls[index].scope, name, false};
     if (text != NUMBER_MAP_NONE) {
-        found = flow_find_plain(builder, index, kind, text, &place->scope);
+        found = graph_find_plain(builder, index, kind, text, &place->scope);
     } else if (kind == SITE_SCOPE_GLOBAL) {
         place->scope = builder->modules[builder->calls[index].module].globals;
     }
     place->scope =
-        place->scope == FLOW_NONE ? builder->calls[index].scope : place->scope;
+        place->scope == GRAPH_NONE ? builder->calls[index].scope : place->scope;
     content = object_of(builder, found);
     if (root.size == name.size) {
         return;
     }
-    if (content != FLOW_NONE) {
+    if (content != GRAPH_NONE) {
         place->name = slice_part(name, root.size, name.size);
         follow_dots(builder, content, place);
     } else if (slice_equal(root, SLICE("self"))) {
-        uint32_t method = found == FLOW_NONE ? index : builder->bindings[found].writer;
+        uint32_t method = found == GRAPH_NONE ? index : builder->bindings[found].writer;
 
         place->scope = builder->calls[method].owner;
         place->is_attribute = true;
@@ -211,38 +213,39 @@ void flow_find_place(const struct flow_builder *builder,
 
 /* ---- scopes ---- */
 
-bool flow_scope_add(struct flow_builder *builder, uint32_t *scope)
+bool graph_scope_add(struct graph_builder *builder, uint32_t *scope)
 {
     void *items = builder->scopes;
 
-    if (!flow_grow(builder, &items, &builder->scope_capacity, builder->scope_count,
-                   sizeof *builder->scopes)) {
+    if (!graph_grow(builder, &items, &builder->scope_capacity, builder->scope_count,
+                    sizeof *builder->scopes)) {
         return false;
     }
     builder->scopes = items;
-    builder->scopes[builder->scope_count] = (struct flow_scope){FLOW_NONE, FLOW_NONE};
+    builder->scopes[builder->scope_count] =
+        (struct graph_scope){GRAPH_NONE, GRAPH_NONE};
     *scope = builder->scope_count++;
     return true;
 }
 
-static struct flow_function *function_of_call(struct flow_builder *builder,
-                                              const struct flow_call *call)
+static struct graph_function *function_of_call(struct graph_builder *builder,
+                                               const struct graph_raw_call *call)
 {
     return &builder->functions[builder->modules[call->module].first_function +
                                call->function];
 }
 
-bool flow_scope_begin(struct flow_builder *builder, struct flow_call *call)
+bool graph_scope_begin(struct graph_builder *builder, struct graph_raw_call *call)
 {
-    struct flow_function *function = function_of_call(builder, call);
+    struct graph_function *function = function_of_call(builder, call);
 
     call->is_forgotten = false;
     if (call->function == 0) {
         call->scope = builder->modules[call->module].globals;
         return true;
     }
-    if (function->free_scope == FLOW_NONE) {
-        return flow_scope_add(builder, &call->scope);
+    if (function->free_scope == GRAPH_NONE) {
+        return graph_scope_add(builder, &call->scope);
     }
     call->scope = function->free_scope;
     function->free_scope = builder->scopes[call->scope].next_free;
@@ -250,9 +253,9 @@ bool flow_scope_begin(struct flow_builder *builder, struct flow_call *call)
 }
 
 /* A generator may go on, and inner functions may read the names of the one around them. */
-void flow_scope_note_over(struct flow_builder *builder, uint32_t index)
+void graph_scope_note_over(struct graph_builder *builder, uint32_t index)
 {
-    struct flow_call *call = &builder->calls[index];
+    struct graph_raw_call *call = &builder->calls[index];
 
     if (call->is_ended && call->function != 0 && !call->is_generator &&
         !call->is_forgotten && !function_of_call(builder, call)->is_enclosing) {
@@ -262,41 +265,41 @@ void flow_scope_note_over(struct flow_builder *builder, uint32_t index)
 }
 
 /* The name holds nothing; the room for what it held stays. */
-static void binding_forget(struct flow_builder *builder, struct flow_binding *binding)
+static void binding_forget(struct graph_builder *builder, struct graph_binding *binding)
 {
-    if (binding->own != FLOW_NONE) {
-        struct flow_content *own = &builder->contents[binding->own];
+    if (binding->own != GRAPH_NONE) {
+        struct graph_content *own = &builder->contents[binding->own];
 
         own->now.count = 0;
         own->before.count = 0;
         own->serial = 0;
         own->carried_count = 0;
-        own->binding = FLOW_NONE;
+        own->binding = GRAPH_NONE;
     }
-    binding->content = FLOW_NONE;
-    binding->previous = FLOW_NONE;
+    binding->content = GRAPH_NONE;
+    binding->previous = GRAPH_NONE;
     binding->serial = 0;
-    binding->subscript = FLOW_SUBSCRIPT_NONE;
+    binding->subscript = GRAPH_SUBSCRIPT_NONE;
     binding->is_init = false;
     binding->is_ambiguous = false;
     binding->is_forgotten = true;
 }
 
-void flow_scopes_forget(struct flow_builder *builder, uint32_t visiting)
+void graph_scopes_forget(struct graph_builder *builder, uint32_t visiting)
 {
     uint32_t next;
 
-    for (uint32_t i = builder->first_over; i != FLOW_NONE; i = next) {
-        struct flow_call *call = &builder->calls[i];
-        struct flow_scope *scope = &builder->scopes[call->scope];
-        struct flow_function *function = function_of_call(builder, call);
+    for (uint32_t i = builder->first_over; i != GRAPH_NONE; i = next) {
+        struct graph_raw_call *call = &builder->calls[i];
+        struct graph_scope *scope = &builder->scopes[call->scope];
+        struct graph_function *function = function_of_call(builder, call);
 
         next = call->next_over;
-        call->next_over = FLOW_NONE;
+        call->next_over = GRAPH_NONE;
         if (i == visiting) {
             continue;
         }
-        for (uint32_t k = scope->first_binding; k != FLOW_NONE;
+        for (uint32_t k = scope->first_binding; k != GRAPH_NONE;
              k = builder->bindings[k].next_in_scope) {
             binding_forget(builder, &builder->bindings[k]);
         }
@@ -304,14 +307,15 @@ void flow_scopes_forget(struct flow_builder *builder, uint32_t visiting)
         function->free_scope = call->scope;
         call->is_forgotten = true;
     }
-    builder->first_over = FLOW_NONE;
+    builder->first_over = GRAPH_NONE;
 }
 
 /* Bindings: names, in the scopes that they live in. */
 
 /* ---- bindings ---- */
 
-static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32_t name)
+static uint32_t
+binding_get(struct graph_builder *builder, uint32_t scope, uint32_t name)
 {
     uint32_t known =
         number_map_get(&builder->binding_index, number_map_key(scope, name));
@@ -321,22 +325,22 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
         builder->bindings[known].is_forgotten = false;
         return known;
     }
-    if (!flow_grow(builder, &items, &builder->binding_capacity, builder->binding_count,
-                   sizeof *builder->bindings)) {
-        return FLOW_NONE;
+    if (!graph_grow(builder, &items, &builder->binding_capacity, builder->binding_count,
+                    sizeof *builder->bindings)) {
+        return GRAPH_NONE;
     }
     builder->bindings = items;
     builder->bindings[builder->binding_count] =
-        (struct flow_binding){.content = FLOW_NONE,
-                              .own = FLOW_NONE,
-                              .previous = FLOW_NONE,
-                              .scope = scope,
-                              .next_in_scope = FLOW_NONE,
-                              .writer = FLOW_NONE};
+        (struct graph_binding){.content = GRAPH_NONE,
+                               .own = GRAPH_NONE,
+                               .previous = GRAPH_NONE,
+                               .scope = scope,
+                               .next_in_scope = GRAPH_NONE,
+                               .writer = GRAPH_NONE};
     if (!number_map_put(&builder->binding_index, number_map_key(scope, name),
                         builder->binding_count)) {
-        flow_out_of_memory(builder);
-        return FLOW_NONE;
+        graph_out_of_memory(builder);
+        return GRAPH_NONE;
     }
     if (scope < builder->scope_count) { /* `self` of a plain function has none */
         builder->bindings[builder->binding_count].next_in_scope =
@@ -346,28 +350,28 @@ static uint32_t binding_get(struct flow_builder *builder, uint32_t scope, uint32
     return builder->binding_count++;
 }
 
-/* The binding of a name, made where there is none. FLOW_NONE: out of memory. */
+/* The binding of a name, made where there is none. GRAPH_NONE: out of memory. */
 static uint32_t
-bind(struct flow_builder *builder, uint32_t index, enum site_scope kind, uint32_t name)
+bind(struct graph_builder *builder, uint32_t index, enum site_scope kind, uint32_t name)
 {
-    struct flow_place place;
+    struct graph_place place;
     uint32_t text;
 
-    flow_find_place(builder, index, kind, builder->texts.texts[name], &place);
-    return flow_text(builder, place.name, &text)
+    graph_find_place(builder, index, kind, builder->texts.texts[name], &place);
+    return graph_text_add(builder, place.name, &text)
                ? binding_get(builder, place.scope, text)
-               : FLOW_NONE;
+               : GRAPH_NONE;
 }
 
 uint32_t
-flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t name)
+graph_binding_of_write(struct graph_builder *builder, uint32_t index, uint32_t name)
 {
-    const struct flow_call *call = &builder->calls[index];
-    struct slice root = flow_root_of(builder->texts.texts[name]);
+    const struct graph_raw_call *call = &builder->calls[index];
+    struct slice root = graph_root_of(builder->texts.texts[name]);
     uint32_t root_name = text_table_find(&builder->texts, root);
     uint32_t kind = NUMBER_MAP_NONE;
     uint32_t found;
-    struct flow_binding *binding;
+    struct graph_binding *binding;
 
     if (root_name != NUMBER_MAP_NONE) {
         kind = number_map_get(
@@ -379,8 +383,8 @@ flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t nam
     found =
         bind(builder, index,
              kind == NUMBER_MAP_NONE ? SITE_SCOPE_LOCAL : (enum site_scope)kind, name);
-    if (found != FLOW_NONE) {
-        bool is_init = flow_function_of(builder, call)->is_init;
+    if (found != GRAPH_NONE) {
+        bool is_init = graph_function_of(builder, call)->is_init;
 
         binding = &builder->bindings[found];
         binding->is_ambiguous =
@@ -391,10 +395,10 @@ flow_binding_of_write(struct flow_builder *builder, uint32_t index, uint32_t nam
     return found;
 }
 
-uint32_t flow_binding_of_read(struct flow_builder *builder,
-                              uint32_t index,
-                              const struct log_event_view *event,
-                              uint32_t name)
+uint32_t graph_binding_of_read(struct graph_builder *builder,
+                               uint32_t index,
+                               const struct log_event_view *event,
+                               uint32_t name)
 {
     enum site_scope kind = SITE_SCOPE_LOCAL;
     uint32_t found;
@@ -405,7 +409,7 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
         }
     }
     found = bind(builder, index, kind, name);
-    if (found != FLOW_NONE) {
+    if (found != GRAPH_NONE) {
         builder->bindings[found].is_ambiguous = false;
         builder->bindings[found].is_init = false;
     }
@@ -417,7 +421,7 @@ uint32_t flow_binding_of_read(struct flow_builder *builder,
 
 /* ---- leaves ---- */
 
-static bool leaves_reserve(struct flow_builder *builder, struct flow_leaves *leaves)
+static bool leaves_reserve(struct graph_builder *builder, struct graph_leaves *leaves)
 {
     uint32_t capacity = leaves->capacity == 0 ? 1 : leaves->capacity * 2;
     void *items = builder->leaves;
@@ -428,7 +432,7 @@ static bool leaves_reserve(struct flow_builder *builder, struct flow_leaves *lea
     if (capacity > UINT32_MAX / 2 || builder->leaf_count > UINT32_MAX / 2 ||
         !memory_grow(&items, &builder->leaf_capacity,
                      (size_t)builder->leaf_count + capacity, sizeof *builder->leaves)) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     builder->leaves = items;
     if (leaves->count > 0) {
@@ -442,12 +446,12 @@ static bool leaves_reserve(struct flow_builder *builder, struct flow_leaves *lea
 }
 
 /* The leaf's place among them; their count where there is none at that path. */
-static uint32_t leaves_find(const struct flow_builder *builder,
-                            const struct flow_leaves *leaves,
+static uint32_t leaves_find(const struct graph_builder *builder,
+                            const struct graph_leaves *leaves,
                             uint32_t content,
                             uint32_t path)
 {
-    const struct flow_leaf *items =
+    const struct graph_leaf *items =
         leaves->count == 0 ? NULL : &builder->leaves[leaves->first];
     uint32_t known;
 
@@ -463,12 +467,12 @@ static uint32_t leaves_find(const struct flow_builder *builder,
     return known < leaves->count && items[known].path == path ? known : leaves->count;
 }
 
-bool flow_content_put(struct flow_builder *builder,
-                      uint32_t index,
-                      uint32_t path,
-                      uint32_t raw)
+bool graph_content_put(struct graph_builder *builder,
+                       uint32_t index,
+                       uint32_t path,
+                       uint32_t raw)
 {
-    struct flow_leaves *leaves = &builder->contents[index].now;
+    struct graph_leaves *leaves = &builder->contents[index].now;
     uint32_t place = leaves_find(builder, leaves, index, path);
 
     if (place == leaves->count) {
@@ -477,58 +481,59 @@ bool flow_content_put(struct flow_builder *builder,
         }
         if (place >= LEAVES_SEARCHED &&
             !number_map_put(&builder->leaf_index, number_map_key(index, path), place)) {
-            return flow_out_of_memory(builder);
+            return graph_out_of_memory(builder);
         }
         leaves->count++;
     }
-    builder->leaves[leaves->first + place] = (struct flow_leaf){path, raw};
+    builder->leaves[leaves->first + place] = (struct graph_leaf){path, raw};
     return true;
 }
 
-static uint32_t raw_at(const struct flow_builder *builder,
-                       const struct flow_leaves *leaves,
+static uint32_t raw_at(const struct graph_builder *builder,
+                       const struct graph_leaves *leaves,
                        uint32_t content,
                        uint32_t path)
 {
     uint32_t place = leaves_find(builder, leaves, content, path);
 
-    return place == leaves->count ? FLOW_NONE
+    return place == leaves->count ? GRAPH_NONE
                                   : builder->leaves[leaves->first + place].raw;
 }
 
 uint32_t
-flow_content_find(const struct flow_builder *builder, uint32_t index, uint32_t path)
+graph_content_find(const struct graph_builder *builder, uint32_t index, uint32_t path)
 {
     return raw_at(builder, &builder->contents[index].now, index, path);
 }
 
 /* ---- contents ---- */
 
-static bool content_add(struct flow_builder *builder, uint64_t address, uint32_t *index)
+static bool
+content_add(struct graph_builder *builder, uint64_t address, uint32_t *index)
 {
     void *items = builder->contents;
 
-    if (!flow_grow(builder, &items, &builder->content_capacity, builder->content_count,
-                   sizeof *builder->contents)) {
+    if (!graph_grow(builder, &items, &builder->content_capacity, builder->content_count,
+                    sizeof *builder->contents)) {
         return false;
     }
     builder->contents = items;
     builder->contents[builder->content_count] =
-        (struct flow_content){.address = address,
-                              .binding = FLOW_NONE,
-                              .length = FLOW_NONE,
-                              .attributes = FLOW_NONE};
+        (struct graph_content){.address = address,
+                               .binding = GRAPH_NONE,
+                               .length = GRAPH_NONE,
+                               .attributes = GRAPH_NONE};
     *index = builder->content_count++;
     if (address != 0 && !number_map_put(&builder->content_index, address, *index)) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     return true;
 }
 
 /* The content is what the visit's events say from now on. */
-static void content_begin(struct flow_builder *builder, struct flow_content *content)
+static void content_begin(struct graph_builder *builder, struct graph_content *content)
 {
-    struct flow_leaves before = content->now;
+    struct graph_leaves before = content->now;
 
     if (content->serial == builder->visit.serial) {
         return;
@@ -557,14 +562,14 @@ static bool read_index(struct slice path, uint64_t *index)
 }
 
 /* A container that has become shorter has no leaves behind its end. */
-static void content_cut(struct flow_builder *builder, struct flow_content *content)
+static void content_cut(struct graph_builder *builder, struct graph_content *content)
 {
-    struct flow_leaves *leaves = &content->now;
+    struct graph_leaves *leaves = &content->now;
     uint32_t kept = 0;
     uint64_t index;
 
     for (uint32_t i = 0; i < leaves->count; i++) {
-        struct flow_leaf leaf = builder->leaves[leaves->first + i];
+        struct graph_leaf leaf = builder->leaves[leaves->first + i];
 
         if (!read_index(builder->texts.texts[leaf.path], &index) ||
             index < content->length) {
@@ -575,8 +580,8 @@ static void content_cut(struct flow_builder *builder, struct flow_content *conte
 }
 
 /* The content goes on: leaves that do not follow stay. */
-static void content_continue(struct flow_builder *builder,
-                             struct flow_content *content,
+static void content_continue(struct graph_builder *builder,
+                             struct graph_content *content,
                              uint32_t length)
 {
     if (content->serial != builder->visit.serial) {
@@ -590,7 +595,7 @@ static void content_continue(struct flow_builder *builder,
 
 /* The text of a path whose first index is less by one. */
 static bool
-move_up(struct flow_builder *builder, uint32_t path, uint64_t index, uint32_t *moved)
+move_up(struct graph_builder *builder, uint32_t path, uint64_t index, uint32_t *moved)
 {
     struct slice text = builder->texts.texts[path];
     size_t end = slice_find(text, SLICE("]"), 0);
@@ -600,16 +605,16 @@ move_up(struct flow_builder *builder, uint32_t path, uint64_t index, uint32_t *m
     buffer_add_byte(&built, '[');
     buffer_add_number(&built, index - 1);
     buffer_add(&built, slice_part(text, end, text.size));
-    is_done = !built.has_failed && flow_text(builder, buffer_slice(&built), moved);
+    is_done = !built.has_failed && graph_text_add(builder, buffer_slice(&built), moved);
     buffer_release(&built);
-    return is_done || flow_out_of_memory(builder);
+    return is_done || graph_out_of_memory(builder);
 }
 
 /* The leaf stands at that place from now on. */
-static bool leaf_set(struct flow_builder *builder,
+static bool leaf_set(struct graph_builder *builder,
                      uint32_t index,
                      uint32_t place,
-                     struct flow_leaf leaf)
+                     struct graph_leaf leaf)
 {
     builder->leaves[builder->contents[index].now.first + place] = leaf;
     if (builder->raws[leaf.raw].content == index) {
@@ -618,13 +623,13 @@ static bool leaf_set(struct flow_builder *builder,
     return place < LEAVES_SEARCHED ||
            number_map_put(&builder->leaf_index, number_map_key(index, leaf.path),
                           place) ||
-           flow_out_of_memory(builder);
+           graph_out_of_memory(builder);
 }
 
 /* So many leaves at most move up when one in their middle is taken out. */
 #define LEAVES_MOVED_MAX 1024
 
-static bool has_places(const struct flow_builder *builder, uint32_t index)
+static bool has_places(const struct graph_builder *builder, uint32_t index)
 {
     struct slice type = builder->texts.texts[builder->contents[index].type];
 
@@ -632,9 +637,9 @@ static bool has_places(const struct flow_builder *builder, uint32_t index)
            slice_equal(type, SLICE("collections.deque"));
 }
 
-bool flow_content_remove(struct flow_builder *builder, uint32_t index, uint32_t path)
+bool graph_content_remove(struct graph_builder *builder, uint32_t index, uint32_t path)
 {
-    struct flow_leaves *leaves = &builder->contents[index].now;
+    struct graph_leaves *leaves = &builder->contents[index].now;
     uint32_t removed = leaves_find(builder, leaves, index, path);
     uint32_t kept = removed;
     uint64_t number = 0;
@@ -646,7 +651,7 @@ bool flow_content_remove(struct flow_builder *builder, uint32_t index, uint32_t 
     if (builder->contents[index].serial == builder->visit.serial) {
         return true;
     }
-    if (builder->contents[index].length != FLOW_NONE &&
+    if (builder->contents[index].length != GRAPH_NONE &&
         builder->contents[index].length > 0) {
         builder->contents[index].length--;
     }
@@ -654,7 +659,7 @@ bool flow_content_remove(struct flow_builder *builder, uint32_t index, uint32_t 
         return true;
     }
     for (uint32_t i = removed + 1; i < leaves->count; i++) {
-        struct flow_leaf leaf = builder->leaves[leaves->first + i];
+        struct graph_leaf leaf = builder->leaves[leaves->first + i];
 
         if (is_moved && read_index(builder->texts.texts[leaf.path], &other) &&
             other > number && !move_up(builder, leaf.path, other, &leaf.path)) {
@@ -669,13 +674,13 @@ bool flow_content_remove(struct flow_builder *builder, uint32_t index, uint32_t 
 }
 
 /* Whether a name has the content still, as the visiting call's thread can tell. */
-static bool is_live(const struct flow_builder *builder, uint32_t index)
+static bool is_live(const struct graph_builder *builder, uint32_t index)
 {
-    const struct flow_content *content = &builder->contents[index];
-    const struct flow_binding *binding;
-    const struct flow_call *call;
+    const struct graph_content *content = &builder->contents[index];
+    const struct graph_binding *binding;
+    const struct graph_raw_call *call;
 
-    if (content->binding == FLOW_NONE) {
+    if (content->binding == GRAPH_NONE) {
         return false;
     }
     binding = &builder->bindings[content->binding];
@@ -686,13 +691,13 @@ static bool is_live(const struct flow_builder *builder, uint32_t index)
 
 /* What another thread holds is held: in which order the events of two threads stand is a matter
  * of chance, and the graph must not depend on it. */
-bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
+bool graph_is_held(const struct graph_builder *builder, uint32_t raw)
 {
-    const struct flow_raw *node = &builder->raws[raw];
-    const struct flow_call *call = &builder->calls[node->call];
-    const struct flow_content *content;
+    const struct graph_raw *node = &builder->raws[raw];
+    const struct graph_raw_call *call = &builder->calls[node->call];
+    const struct graph_content *content;
 
-    if (node->content == FLOW_NONE) {
+    if (node->content == GRAPH_NONE) {
         return false;
     }
     if (call->thread != builder->calls[builder->visit.call].thread) {
@@ -711,41 +716,41 @@ bool flow_is_held(const struct flow_builder *builder, uint32_t raw)
 
 /* Whether the name that had the content belongs to a call that the visited statement made: what
  * that returned is the same object. */
-static bool is_made_here(const struct flow_builder *builder,
-                         const struct flow_content *content)
+static bool is_made_here(const struct graph_builder *builder,
+                         const struct graph_content *content)
 {
-    return content->binding != FLOW_NONE &&
+    return content->binding != GRAPH_NONE &&
            builder->calls[builder->bindings[content->binding].writer].made ==
                builder->visit.serial;
 }
 
 /* Whether `self` is the object that another `__init__`, which called this one, has begun. */
-static bool is_begun_above(const struct flow_builder *builder, uint32_t content)
+static bool is_begun_above(const struct graph_builder *builder, uint32_t content)
 {
     uint32_t above = builder->calls[builder->visit.call].parent;
 
-    return above != FLOW_NONE &&
-           flow_function_of(builder, &builder->calls[above])->is_init &&
-           builder->contents[content].binding != FLOW_NONE &&
+    return above != GRAPH_NONE &&
+           graph_function_of(builder, &builder->calls[above])->is_init &&
+           builder->contents[content].binding != GRAPH_NONE &&
            builder->bindings[builder->contents[content].binding].writer == above;
 }
 
-static bool is_constructed(const struct flow_builder *builder,
+static bool is_constructed(const struct graph_builder *builder,
                            const struct log_event_view *event)
 {
-    const struct flow_call *call = &builder->calls[builder->visit.call];
+    const struct graph_raw_call *call = &builder->calls[builder->visit.call];
 
     return event->site->kind == SITE_ENTER && event->kind == VALUE_OBJECT &&
-           flow_function_of(builder, call)->is_init && event->site->write_count > 0 &&
+           graph_function_of(builder, call)->is_init && event->site->write_count > 0 &&
            slice_equal(event->name, event->site->writes[0].name);
 }
 
 /* The content of the container or object at that address. An address may have been used again: it
  * is the same one where a name has it still, where the statement has just made it, and where every
  * new object of its class would have been seen in `__init__`. */
-static bool find_content(struct flow_builder *builder,
+static bool find_content(struct graph_builder *builder,
                          const struct log_event_view *event,
-                         const struct flow_binding *binding,
+                         const struct graph_binding *binding,
                          uint32_t type,
                          uint32_t *index)
 {
@@ -755,7 +760,7 @@ static bool find_content(struct flow_builder *builder,
     if (known != NUMBER_MAP_NONE && is_constructed(builder, event)) {
         is_same = is_begun_above(builder, known);
     } else if (known != NUMBER_MAP_NONE) {
-        const struct flow_content *content = &builder->contents[known];
+        const struct graph_content *content = &builder->contents[known];
         bool is_rebound =
             event->change == CHANGE_NEW || event->change == CHANGE_REBOUND;
 
@@ -770,9 +775,10 @@ static bool find_content(struct flow_builder *builder,
 
 /* ---- names ---- */
 
-static void bind_content(struct flow_builder *builder, uint32_t index, uint32_t content)
+static void
+bind_content(struct graph_builder *builder, uint32_t index, uint32_t content)
 {
-    struct flow_binding *binding = &builder->bindings[index];
+    struct graph_binding *binding = &builder->bindings[index];
 
     if (binding->serial != builder->visit.serial) {
         binding->previous = binding->content;
@@ -780,21 +786,21 @@ static void bind_content(struct flow_builder *builder, uint32_t index, uint32_t 
     binding->content = content;
     binding->serial = builder->visit.serial;
     binding->writer = builder->visit.call;
-    binding->subscript = FLOW_SUBSCRIPT_NONE;
+    binding->subscript = GRAPH_SUBSCRIPT_NONE;
     if (!is_live(builder, content)) {
         builder->contents[content].binding = index;
     }
 }
 
-bool flow_bind_value(struct flow_builder *builder, uint32_t index)
+bool graph_bind_value(struct graph_builder *builder, uint32_t index)
 {
-    struct flow_binding *binding = &builder->bindings[index];
+    struct graph_binding *binding = &builder->bindings[index];
     uint32_t own = binding->own;
 
     if (binding->serial == builder->visit.serial) {
         return true;
     }
-    if (own == FLOW_NONE && !content_add(builder, 0, &own)) {
+    if (own == GRAPH_NONE && !content_add(builder, 0, &own)) {
         return false;
     }
     builder->bindings[index].own = own;
@@ -803,34 +809,34 @@ bool flow_bind_value(struct flow_builder *builder, uint32_t index)
     return true;
 }
 
-bool flow_bind_object(struct flow_builder *builder,
-                      uint32_t index,
-                      const struct log_event_view *event)
+bool graph_bind_object(struct graph_builder *builder,
+                       uint32_t index,
+                       const struct log_event_view *event)
 {
     bool is_container = event->kind == VALUE_CONTAINER;
-    struct flow_content *content;
+    struct graph_content *content;
     uint32_t length;
     uint32_t found;
     uint32_t type;
 
     if (event->object == 0) {
-        return flow_bind_value(builder, index);
+        return graph_bind_value(builder, index);
     }
-    if (!flow_text(builder, event->type, &type) ||
+    if (!graph_text_add(builder, event->type, &type) ||
         !find_content(builder, event, &builder->bindings[index], type, &found)) {
         return false;
     }
     content = &builder->contents[found];
     content->type = type;
     content->is_initialised |= is_constructed(builder, event);
-    if (!is_container && content->attributes == FLOW_NONE &&
-        !flow_object_scope(builder, found)) {
+    if (!is_container && content->attributes == GRAPH_NONE &&
+        !graph_object_scope(builder, found)) {
         return false;
     }
     length = content->length;
-    content->length = event->integer >= 0 && event->integer < FLOW_NONE && is_container
+    content->length = event->integer >= 0 && event->integer < GRAPH_NONE && is_container
                           ? (uint32_t)event->integer
-                          : FLOW_NONE;
+                          : GRAPH_NONE;
     bind_content(builder, index, found);
     if ((event->flags & LOG_EVENT_CONTINUED) != 0) {
         content_continue(builder, content, length);
@@ -840,38 +846,38 @@ bool flow_bind_object(struct flow_builder *builder,
     return true;
 }
 
-bool flow_bind_leaf(struct flow_builder *builder, uint32_t index, uint32_t raw)
+bool graph_bind_leaf(struct graph_builder *builder, uint32_t index, uint32_t raw)
 {
     uint32_t path = builder->raws[raw].path;
 
-    if (!flow_bind_value(builder, index)) {
+    if (!graph_bind_value(builder, index)) {
         return false;
     }
     builder->raws[raw].content = builder->bindings[index].content;
     builder->raws[raw].place = path;
-    return flow_content_put(builder, builder->bindings[index].content, path, raw);
+    return graph_content_put(builder, builder->bindings[index].content, path, raw);
 }
 
-bool flow_bind_attribute(struct flow_builder *builder, uint32_t call, uint32_t raw)
+bool graph_bind_attribute(struct graph_builder *builder, uint32_t call, uint32_t raw)
 {
     struct slice name = builder->texts.texts[builder->raws[raw].name];
-    struct slice root = flow_root_of(name);
+    struct slice root = graph_root_of(name);
     uint32_t root_name = text_table_find(&builder->texts, root);
-    struct flow_path path;
+    struct graph_path path;
     uint32_t scope, found, content, number;
 
     if (root.size == name.size || root_name == NUMBER_MAP_NONE) {
         return true;
     }
-    found = flow_find_plain(builder, call, SITE_SCOPE_LOCAL, root_name, &scope);
-    content = found == FLOW_NONE ? FLOW_NONE : builder->bindings[found].content;
-    if (content == FLOW_NONE || builder->contents[content].length == FLOW_NONE) {
+    found = graph_find_plain(builder, call, SITE_SCOPE_LOCAL, root_name, &scope);
+    content = found == GRAPH_NONE ? GRAPH_NONE : builder->bindings[found].content;
+    if (content == GRAPH_NONE || builder->contents[content].length == GRAPH_NONE) {
         return true;
     }
-    flow_path_set(&path, slice_part(name, root.size, name.size),
-                  builder->texts.texts[builder->raws[raw].path]);
-    if (!flow_text(builder, flow_path_slice(&path), &number) ||
-        !flow_content_put(builder, content, number, raw)) {
+    graph_path_set(&path, slice_part(name, root.size, name.size),
+                   builder->texts.texts[builder->raws[raw].path]);
+    if (!graph_text_add(builder, graph_path_slice(&path), &number) ||
+        !graph_content_put(builder, content, number, raw)) {
         return false;
     }
     /* The container has it longer than the name that it was written by. */
@@ -881,21 +887,21 @@ bool flow_bind_attribute(struct flow_builder *builder, uint32_t call, uint32_t r
 }
 
 /* The value that the name had before this visit, at the same place in it. */
-uint32_t flow_find_previous(const struct flow_builder *builder,
-                            uint32_t path,
-                            const struct flow_binding *binding)
+uint32_t graph_find_previous(const struct graph_builder *builder,
+                             uint32_t path,
+                             const struct graph_binding *binding)
 {
     bool is_bound = binding->serial == builder->visit.serial;
     uint32_t index = is_bound ? binding->previous : binding->content;
-    const struct flow_content *content;
-    uint32_t found = FLOW_NONE;
+    const struct graph_content *content;
+    uint32_t found = GRAPH_NONE;
 
-    if (index == FLOW_NONE) {
-        return FLOW_NONE;
+    if (index == GRAPH_NONE) {
+        return GRAPH_NONE;
     }
     content = &builder->contents[index];
     if (content->serial == builder->visit.serial) {
         found = raw_at(builder, &content->before, index, path);
     }
-    return found != FLOW_NONE ? found : raw_at(builder, &content->now, index, path);
+    return found != GRAPH_NONE ? found : raw_at(builder, &content->now, index, path);
 }

@@ -1,12 +1,12 @@
 /* The first reading of a trace: each value becomes a raw node, bound to its name. */
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/build.h"
 
 /* The visits of sites, one behind the other: each binds names, when what it reads is known. */
 
 /* The thread's visits follow each other: gives the one before this. */
-static bool follow_thread(struct flow_builder *builder,
+static bool follow_thread(struct graph_builder *builder,
                           uint16_t thread,
                           uint32_t serial,
                           uint32_t *before)
@@ -14,13 +14,13 @@ static bool follow_thread(struct flow_builder *builder,
     void *items = builder->threads;
 
     if (thread >= builder->thread_count) {
-        if (!flow_grow(builder, &items, &builder->thread_capacity, thread,
-                       sizeof *builder->threads)) {
+        if (!graph_grow(builder, &items, &builder->thread_capacity, thread,
+                        sizeof *builder->threads)) {
             return false;
         }
         builder->threads = items;
         while (builder->thread_count <= thread) {
-            builder->threads[builder->thread_count++] = (struct flow_thread){0};
+            builder->threads[builder->thread_count++] = (struct graph_thread){0};
         }
     }
     *before = builder->threads[thread].now;
@@ -29,11 +29,11 @@ static bool follow_thread(struct flow_builder *builder,
 }
 
 /* The numbers of visits begin with 1: nothing that is zeroed takes part in one. */
-static bool flow_follow_visit(struct flow_builder *builder,
-                              const struct log_event_view *event,
-                              uint32_t call)
+static bool graph_follow_visit(struct graph_builder *builder,
+                               const struct log_event_view *event,
+                               uint32_t call)
 {
-    struct flow_visit *visit = &builder->visit;
+    struct graph_visit *visit = &builder->visit;
     uint32_t serial = visit->serial + 1;
     uint32_t before;
 
@@ -41,35 +41,35 @@ static bool flow_follow_visit(struct flow_builder *builder,
         visit->site == event->site_number && visit->number == event->visit) {
         return true;
     }
-    if (visit->serial != 0 && visit->removed != FLOW_NONE &&
-        visit->removed_raw == FLOW_NONE &&
-        !flow_content_remove(builder, visit->removed, visit->removed_path)) {
+    if (visit->serial != 0 && visit->removed != GRAPH_NONE &&
+        visit->removed_raw == GRAPH_NONE &&
+        !graph_content_remove(builder, visit->removed, visit->removed_path)) {
         return false;
     }
-    flow_scopes_forget(builder, call);
+    graph_scopes_forget(builder, call);
     if (!follow_thread(builder, event->thread, serial, &before)) {
         return false;
     }
-    *visit = (struct flow_visit){
+    *visit = (struct graph_visit){
         .call = call,
         .site = event->site_number,
         .number = event->visit,
         .serial = serial,
         .before = before,
-        .removed = FLOW_NONE,
-        .removed_raw = FLOW_NONE,
+        .removed = GRAPH_NONE,
+        .removed_raw = GRAPH_NONE,
         .is_entered = event->site->kind == SITE_ENTER,
         .edges_left =
-            builder->edge_count < FLOW_PLENTY ? FLOW_SOURCES_MAX : FLOW_EDGES_FEW,
+            builder->edge_count < GRAPH_PLENTY ? GRAPH_SOURCES_MAX : GRAPH_EDGES_FEW,
     };
-    return flow_turns_follow(builder, event, call);
+    return graph_turns_follow(builder, event, call);
 }
 
 /* What the statement read, when all of that is known. */
-static bool flow_resolve_visit(struct flow_builder *builder,
-                               const struct log_event_view *event)
+static bool graph_resolve_visit(struct graph_builder *builder,
+                                const struct log_event_view *event)
 {
-    struct flow_visit *visit = &builder->visit;
+    struct graph_visit *visit = &builder->visit;
 
     if (visit->is_resolved) {
         return true;
@@ -77,11 +77,11 @@ static bool flow_resolve_visit(struct flow_builder *builder,
     visit->is_resolved = true;
     if (event->site->kind == SITE_ENTER ||
         (event->site->write_count == 0 &&
-         builder->calls[visit->call].first_pending == FLOW_NONE)) {
+         builder->calls[visit->call].first_pending == GRAPH_NONE)) {
         return true;
     }
-    return flow_resolve(builder, event->site) &&
-           flow_edges_of_calls(builder, event->site);
+    return graph_resolve(builder, event->site) &&
+           graph_edges_of_calls(builder, event->site);
 }
 
 /* Arguments that were made up: their notes precede the call that gets them. */
@@ -89,10 +89,10 @@ static bool flow_resolve_visit(struct flow_builder *builder,
 #define GUESSES_MAX 1024
 
 /* The note on how the argument was made up; NULL: it was not. */
-static const struct flow_guess *
-flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t name)
+static const struct graph_guess *
+graph_find_guess(const struct graph_builder *builder, uint32_t index, uint32_t name)
 {
-    const struct flow_call *call = &builder->calls[index];
+    const struct graph_raw_call *call = &builder->calls[index];
     const struct site_table *table = &builder->modules[call->module].module->table;
     uint32_t function;
 
@@ -101,7 +101,7 @@ flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t nam
     }
     function = text_table_find(&builder->texts, table->functions[call->function].name);
     for (uint32_t i = builder->guess_count; i-- > 0;) {
-        const struct flow_guess *guess = &builder->guesses[i];
+        const struct graph_guess *guess = &builder->guesses[i];
 
         if (guess->function == function && guess->parameter == name) {
             return guess;
@@ -110,26 +110,26 @@ flow_find_guess(const struct flow_builder *builder, uint32_t index, uint32_t nam
     return NULL;
 }
 
-static bool flow_use_guess(struct flow_builder *builder, uint32_t raw)
+static bool graph_use_guess(struct graph_builder *builder, uint32_t raw)
 {
-    struct flow_raw *node = &builder->raws[raw];
-    const struct flow_guess *guess = flow_find_guess(builder, node->call, node->name);
+    struct graph_raw *node = &builder->raws[raw];
+    const struct graph_guess *guess = graph_find_guess(builder, node->call, node->name);
 
     if (guess != NULL) {
-        struct flow_argument *argument = flow_argument_set(builder, raw);
+        struct graph_argument *argument = graph_argument_set(builder, raw);
 
         if (argument == NULL) {
             return false;
         }
-        node->flags |= FLOW_NODE_GUESSED;
+        node->flags |= GRAPH_GUESSED;
         argument->guess = guess->how;
     }
     return true;
 }
 
 /* Guesses are of the next call of that function: this one. */
-static void flow_drop_guesses(struct flow_builder *builder,
-                              const struct flow_call *call)
+static void graph_drop_guesses(struct graph_builder *builder,
+                               const struct graph_raw_call *call)
 {
     const struct site_table *table = &builder->modules[call->module].module->table;
     uint32_t function =
@@ -144,24 +144,25 @@ static void flow_drop_guesses(struct flow_builder *builder,
     builder->guess_count = kept;
 }
 
-static bool flow_add_note(struct flow_builder *builder, const struct log_item *item)
+static bool graph_add_note(struct graph_builder *builder, const struct log_item *item)
 {
     struct slice text = item->note.text;
     size_t first = slice_find(text, SLICE("\t"), 0);
     size_t second =
         first < text.size ? slice_find(text, SLICE("\t"), first + 1) : first;
     void *items = builder->guesses;
-    struct flow_guess guess;
+    struct graph_guess guess;
 
     if (item->note.tag != LOG_NOTE_GUESS || second >= text.size ||
         builder->guess_count >= GUESSES_MAX) {
         return true;
     }
-    if (!flow_text(builder, slice_part(text, 0, first), &guess.function) ||
-        !flow_text(builder, slice_part(text, first + 1, second), &guess.parameter) ||
-        !flow_text(builder, slice_part(text, second + 1, text.size), &guess.how) ||
-        !flow_grow(builder, &items, &builder->guess_capacity, builder->guess_count,
-                   sizeof *builder->guesses)) {
+    if (!graph_text_add(builder, slice_part(text, 0, first), &guess.function) ||
+        !graph_text_add(builder, slice_part(text, first + 1, second),
+                        &guess.parameter) ||
+        !graph_text_add(builder, slice_part(text, second + 1, text.size), &guess.how) ||
+        !graph_grow(builder, &items, &builder->guess_capacity, builder->guess_count,
+                    sizeof *builder->guesses)) {
         return false;
     }
     builder->guesses = items;
@@ -176,7 +177,7 @@ static bool flow_add_note(struct flow_builder *builder, const struct log_item *i
 /* ---- nodes ---- */
 
 /* Whether it is a number, a text or the like, and no array. */
-static bool flow_is_scalar(enum value_kind kind)
+static bool graph_is_scalar(enum value_kind kind)
 {
     switch (kind) {
     case VALUE_NONE:
@@ -198,20 +199,20 @@ static unsigned flags_of(const struct log_event_view *event)
     unsigned flags = 0;
 
     if ((event->flags & LOG_EVENT_READ) != 0) {
-        flags |= FLOW_NODE_SOURCE;
+        flags |= GRAPH_SOURCE;
     } else if (event->site->kind == SITE_ENTER) {
-        flags |= FLOW_NODE_ARGUMENT;
+        flags |= GRAPH_ARGUMENT;
     } else if (event->site->kind == SITE_RETURN) {
-        flags |= FLOW_NODE_RESULT;
+        flags |= GRAPH_RESULT;
     }
     if (event->kind == VALUE_TENSOR &&
         (event->shape->flags & LOG_FORM_PARAMETER) != 0) {
-        flags |= FLOW_NODE_PARAMETER;
+        flags |= GRAPH_PARAMETER;
     }
     if (event->change == CHANGE_MUTATED) {
-        flags |= FLOW_NODE_IN_PLACE;
+        flags |= GRAPH_IN_PLACE;
     } else if (event->change == CHANGE_ALIASED) {
-        flags |= FLOW_NODE_ALIAS;
+        flags |= GRAPH_ALIASED;
     }
     return flags;
 }
@@ -256,13 +257,13 @@ static uint64_t extent_of(const struct log_event_view *event)
 }
 
 /* The number of the memory that the value lies in: values in the same one have one number. */
-static bool memory_add(struct flow_builder *builder,
+static bool memory_add(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t *number)
 {
-    struct flow_memory memory = {.storage = storage_of(event),
-                                 .data = event->tensor.data,
-                                 .extent = extent_of(event)};
+    struct graph_memory memory = {.storage = storage_of(event),
+                                  .data = event->tensor.data,
+                                  .extent = extent_of(event)};
     uint64_t hash = (memory.data * 31 + memory.storage) * 31 + memory.extent;
     struct number_map_search search = number_map_search(&builder->memory_index, hash);
     void *items = builder->memories;
@@ -272,7 +273,7 @@ static bool memory_add(struct flow_builder *builder,
         return true;
     }
     while (number_map_next(&search)) {
-        const struct flow_memory *known = &builder->memories[search.number];
+        const struct graph_memory *known = &builder->memories[search.number];
 
         if (known->storage == memory.storage && known->data == memory.data &&
             known->extent == memory.extent) {
@@ -280,25 +281,25 @@ static bool memory_add(struct flow_builder *builder,
             return true;
         }
     }
-    if (!flow_grow(builder, &items, &builder->memory_capacity, builder->memory_count,
-                   sizeof *builder->memories)) {
+    if (!graph_grow(builder, &items, &builder->memory_capacity, builder->memory_count,
+                    sizeof *builder->memories)) {
         return false;
     }
     builder->memories = items;
     builder->memories[builder->memory_count] = memory;
     *number = builder->memory_count++;
     return number_map_add(&builder->memory_index, hash, *number) ||
-           flow_out_of_memory(builder);
+           graph_out_of_memory(builder);
 }
 
-struct flow_argument *flow_argument_set(struct flow_builder *builder, uint32_t raw)
+struct graph_argument *graph_argument_set(struct graph_builder *builder, uint32_t raw)
 {
     void *items = builder->arguments;
     uint32_t *number = &builder->raws[raw].argument;
 
     if (*number == 0) {
-        if (!flow_grow(builder, &items, &builder->argument_capacity,
-                       builder->argument_count, sizeof *builder->arguments)) {
+        if (!graph_grow(builder, &items, &builder->argument_capacity,
+                        builder->argument_count, sizeof *builder->arguments)) {
             return NULL;
         }
         builder->arguments = items;
@@ -309,59 +310,51 @@ struct flow_argument *flow_argument_set(struct flow_builder *builder, uint32_t r
 }
 
 /* What has no memory, and what no argument is, are there from the beginning. */
-static bool begin_tables(struct flow_builder *builder)
+static bool begin_tables(struct graph_builder *builder)
 {
     void *memories = NULL;
     void *arguments = NULL;
 
-    if (!flow_grow(builder, &memories, &builder->memory_capacity, 0,
-                   sizeof *builder->memories)) {
+    if (!graph_grow(builder, &memories, &builder->memory_capacity, 0,
+                    sizeof *builder->memories)) {
         return false;
     }
     builder->memories = memories;
-    builder->memories[builder->memory_count++] = (struct flow_memory){0, 0, 0};
-    if (!flow_grow(builder, &arguments, &builder->argument_capacity, 0,
-                   sizeof *builder->arguments)) {
+    builder->memories[builder->memory_count++] = (struct graph_memory){0, 0, 0};
+    if (!graph_grow(builder, &arguments, &builder->argument_capacity, 0,
+                    sizeof *builder->arguments)) {
         return false;
     }
     builder->arguments = arguments;
     builder->arguments[builder->argument_count++] =
-        (struct flow_argument){FLOW_NONE, FLOW_NONE, 0};
+        (struct graph_argument){GRAPH_NONE, GRAPH_NONE, 0};
     return true;
 }
 
-static enum flow_mark mark_of(const struct flow_builder *builder, uint64_t event)
-{
-    const struct flow_options *options = builder->options;
-
-    return options->mark == NULL ? FLOW_MARK_NONE
-                                 : options->mark(options->mark_context, event);
-}
-
 /* Adds a raw node of the event, bound to that name; fails where memory runs out. */
-static bool flow_raw_add(struct flow_builder *builder,
-                         const struct log_event_view *event,
-                         uint32_t name,
-                         bool is_hidden)
+static bool graph_raw_add(struct graph_builder *builder,
+                          const struct log_event_view *event,
+                          uint32_t name,
+                          bool is_hidden)
 {
     void *items = builder->raws;
-    struct flow_raw node = {
+    struct graph_raw node = {
         .event = event->number,
         .address = event->tensor.object,
         .hash = event->hash,
         .has_hash = event->has_hash,
         .version = event->tensor.version,
-        .same_as = FLOW_NONE,
+        .same_as = GRAPH_NONE,
         .object = builder->raw_count,
         .holder = builder->raw_count,
-        .older = FLOW_NONE,
+        .older = GRAPH_NONE,
         .site = event->site_number,
         .call = builder->visit.call,
         .unit = builder->calls[builder->visit.call].open_unit,
         .name = name,
-        .content = FLOW_NONE,
+        .content = GRAPH_NONE,
         .serial = builder->visit.serial,
-        .written = FLOW_NONE,
+        .written = GRAPH_NONE,
         .alias_site =
             event->kind == VALUE_TENSOR ? event->tensor.alias_site : UINT32_MAX,
         .flags = (uint16_t)flags_of(event),
@@ -369,7 +362,6 @@ static bool flow_raw_add(struct flow_builder *builder,
         .dtype = event->shape == NULL ? 0 : (uint8_t)event->shape->dtype,
         .change = (uint8_t)event->change,
         .difference = (uint8_t)event->difference,
-        .mark = (uint8_t)mark_of(builder, event->number),
         .is_read = (event->flags & LOG_EVENT_READ) != 0,
         .is_hidden = is_hidden,
         .has_nan = event->has_statistics && event->statistics.nan_count > 0,
@@ -384,10 +376,10 @@ static bool flow_raw_add(struct flow_builder *builder,
                   LIMIT_OF_NODES);
         return false;
     }
-    if (!flow_text(builder, event->path, &node.path) ||
+    if (!graph_text_add(builder, event->path, &node.path) ||
         !memory_add(builder, event, &node.memory) ||
-        !flow_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
-                   sizeof *builder->raws)) {
+        !graph_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
+                    sizeof *builder->raws)) {
         return false;
     }
     builder->raws = items;
@@ -396,32 +388,33 @@ static bool flow_raw_add(struct flow_builder *builder,
 }
 
 /* Whether the site has written to the value's memory, not bound a name to it alone. */
-static bool is_writing(const struct flow_builder *builder, const struct flow_raw *node)
+static bool is_writing(const struct graph_builder *builder,
+                       const struct graph_raw *node)
 {
-    const struct site *site = flow_site_of(builder, node);
+    const struct site *site = graph_site_of(builder, node);
 
-    return node->change == CHANGE_MUTATED || (node->flags & FLOW_NODE_IN_PLACE) != 0 ||
+    return node->change == CHANGE_MUTATED || (node->flags & GRAPH_IN_PLACE) != 0 ||
            (site->kind == SITE_MUTATE && site->write_count == 1 && node->path == 0 &&
-            node->same_as == FLOW_NONE && !node->is_read);
+            node->same_as == GRAPH_NONE && !node->is_read);
 }
 
 /* A value in memory: found again by where it lies. */
-static bool flow_raw_note_storage(struct flow_builder *builder, uint32_t raw)
+static bool graph_raw_note_storage(struct graph_builder *builder, uint32_t raw)
 {
-    struct flow_raw *node = &builder->raws[raw];
-    uint64_t storage = flow_storage_of(builder, node);
+    struct graph_raw *node = &builder->raws[raw];
+    uint64_t storage = graph_storage_of(builder, node);
 
     if (storage != 0 && !number_map_put(&builder->storages, storage, raw)) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     if (storage != 0 && is_writing(builder, node)) {
         node->written = number_map_get(&builder->writings, storage);
         if (!number_map_put(&builder->writings, storage, raw)) {
-            return flow_out_of_memory(builder);
+            return graph_out_of_memory(builder);
         }
     }
     return number_map_put(&builder->written_sites, node->site, raw) ||
-           flow_out_of_memory(builder);
+           graph_out_of_memory(builder);
 }
 
 /* ---- arguments, results ---- */
@@ -438,15 +431,15 @@ static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
 }
 
 /* An argument or a result: its call knows it from now on. */
-static bool flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw)
+static bool graph_raw_note_in_call(struct graph_builder *builder, uint32_t raw)
 {
-    const struct flow_raw *node = &builder->raws[raw];
-    struct flow_call *call = &builder->calls[node->call];
+    const struct graph_raw *node = &builder->raws[raw];
+    struct graph_raw_call *call = &builder->calls[node->call];
 
-    if ((node->flags & FLOW_NODE_ARGUMENT) != 0) {
+    if ((node->flags & GRAPH_ARGUMENT) != 0) {
         extend(&call->first_argument, &call->argument_count, raw);
-        return flow_use_guess(builder, raw);
-    } else if ((node->flags & FLOW_NODE_RESULT) != 0) {
+        return graph_use_guess(builder, raw);
+    } else if ((node->flags & GRAPH_RESULT) != 0) {
         /* A generator may be at the same return twice: the newest value counts. */
         if (call->result_count > 0 &&
             builder->raws[call->first_result].serial != node->serial) {
@@ -457,57 +450,55 @@ static bool flow_raw_note_in_call(struct flow_builder *builder, uint32_t raw)
     return true;
 }
 
-#define PROGRESS_STEP 65536
-
 /* ---- what was read ---- */
 
-bool flow_is_unchanged(const struct flow_builder *builder,
-                       const struct flow_raw *then,
-                       const struct flow_raw *now)
+bool graph_is_unchanged(const struct graph_builder *builder,
+                        const struct graph_raw *then,
+                        const struct graph_raw *now)
 {
-    return flow_storage_of(builder, then) == flow_storage_of(builder, now) &&
+    return graph_storage_of(builder, then) == graph_storage_of(builder, now) &&
            then->version == now->version &&
            !(then->has_hash && now->has_hash && then->hash != now->hash);
 }
 
 /* The node that the name stands for, where another event than this has told the same object as it
- * still is: the name's own, if it has it, else the last that held it. FLOW_NONE: there is none. */
-static uint32_t find_repeated(struct flow_builder *builder,
+ * still is: the name's own, if it has it, else the last that held it. GRAPH_NONE: there is none. */
+static uint32_t find_repeated(struct graph_builder *builder,
                               uint32_t index,
                               uint32_t origin,
                               uint32_t raw)
 {
-    const struct flow_raw *node = &builder->raws[raw];
+    const struct graph_raw *node = &builder->raws[raw];
     uint32_t known;
 
-    if (origin == FLOW_NONE ||
-        !flow_is_unchanged(builder, &builder->raws[origin], node)) {
-        return FLOW_NONE;
+    if (origin == GRAPH_NONE ||
+        !graph_is_unchanged(builder, &builder->raws[origin], node)) {
+        return GRAPH_NONE;
     }
-    known = flow_find_previous(builder, node->path, &builder->bindings[index]);
-    return known != FLOW_NONE &&
+    known = graph_find_previous(builder, node->path, &builder->bindings[index]);
+    return known != GRAPH_NONE &&
                    builder->raws[known].object == builder->raws[origin].object
                ? known
                : origin;
 }
 
 /* The name stands for a node that another event has. */
-static bool join_repeated(struct flow_builder *builder,
+static bool join_repeated(struct graph_builder *builder,
                           const struct log_event_view *event,
                           uint32_t index,
                           uint32_t path,
                           uint32_t seen)
 {
-    if (!flow_bind_value(builder, index) ||
-        !flow_content_put(builder, builder->bindings[index].content, path, seen)) {
+    if (!graph_bind_value(builder, index) ||
+        !graph_content_put(builder, builder->bindings[index].content, path, seen)) {
         return false;
     }
     return number_map_put(&builder->repeated, event->number, seen) ||
-           flow_out_of_memory(builder);
+           graph_out_of_memory(builder);
 }
 
 /* The number of the text of a name and a place in it. */
-static bool whole_name(struct flow_builder *builder,
+static bool whole_name(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t *name)
 {
@@ -516,83 +507,83 @@ static bool whole_name(struct flow_builder *builder,
 
     buffer_add(&text, event->name);
     buffer_add(&text, event->path);
-    is_done = text.has_failed ? flow_out_of_memory(builder)
-                              : flow_text(builder, buffer_slice(&text), name);
+    is_done = text.has_failed ? graph_out_of_memory(builder)
+                              : graph_text_add(builder, buffer_slice(&text), name);
     buffer_release(&text);
     return is_done;
 }
 
 /* A weight of a module that this visit's statement used: `self.lin.weight` of `self.lin(x)`. It is
  * what this visit read, and no value of the name `self`. */
-static bool add_weight(struct flow_builder *builder,
+static bool add_weight(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t raw)
 {
-    uint32_t origin = flow_origin_of(builder, event);
+    uint32_t origin = graph_origin_of(builder, event);
     bool is_reported =
-        origin != FLOW_NONE &&
-        flow_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw]);
-    struct flow_source source = {.raw = is_reported ? origin : raw,
-                                 .read = FLOW_NONE,
-                                 .node = FLOW_NONE,
-                                 .from = FLOW_FROM_WEIGHT};
+        origin != GRAPH_NONE &&
+        graph_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw]);
+    struct graph_input source = {.raw = is_reported ? origin : raw,
+                                 .read = GRAPH_NONE,
+                                 .node = GRAPH_NONE,
+                                 .from = GRAPH_FROM_WEIGHT};
 
     if (!whole_name(builder, event, &source.name)) {
         return false;
     }
     if (is_reported) {
         builder->raw_count--;
-        return flow_source_add(builder, &source) &&
+        return graph_input_add(builder, &source) &&
                (number_map_put(&builder->repeated, event->number, origin) ||
-                flow_out_of_memory(builder));
+                graph_out_of_memory(builder));
     }
-    if (!flow_edges_of_read(builder, raw, FLOW_NONE, origin)) {
+    if (!graph_edges_of_read(builder, raw, GRAPH_NONE, origin)) {
         return false;
     }
-    return flow_source_add(builder, &source) && flow_raw_note_storage(builder, raw);
+    return graph_input_add(builder, &source) && graph_raw_note_storage(builder, raw);
 }
 
 /* A value that is told because it is read: it was there before. */
-static bool add_read(struct flow_builder *builder,
+static bool add_read(struct graph_builder *builder,
                      const struct log_event_view *event,
                      uint32_t name,
                      uint32_t raw)
 {
-    uint32_t index = flow_binding_of_read(builder, builder->visit.call, event, name);
-    uint32_t origin = flow_origin_of(builder, event);
+    uint32_t index = graph_binding_of_read(builder, builder->visit.call, event, name);
+    uint32_t origin = graph_origin_of(builder, event);
     uint32_t seen;
 
-    if (index == FLOW_NONE) {
+    if (index == GRAPH_NONE) {
         return false;
     }
     seen = find_repeated(builder, index, origin, raw);
-    if (seen != FLOW_NONE) {
+    if (seen != GRAPH_NONE) {
         uint32_t path = builder->raws[raw].path;
 
         builder->raw_count--;
         return join_repeated(builder, event, index, path, seen);
     }
-    return flow_edges_of_read(builder, raw, index, origin) &&
-           flow_bind_leaf(builder, index, raw) && flow_raw_note_storage(builder, raw);
+    return graph_edges_of_read(builder, raw, index, origin) &&
+           graph_bind_leaf(builder, index, raw) && graph_raw_note_storage(builder, raw);
 }
 
 /* ---- events ---- */
 
 /* Whether a line that may have written to the value did not: `loss.backward()`, or one of
  * several names of one memory. What the name had before tells that value. */
-static uint32_t find_unwritten(const struct flow_builder *builder,
+static uint32_t find_unwritten(const struct graph_builder *builder,
                                const struct log_event_view *event,
                                uint32_t index,
                                uint32_t path)
 {
     uint32_t previous;
-    const struct flow_raw *node;
+    const struct graph_raw *node;
 
     if (event->site->kind != SITE_MUTATE) {
-        return FLOW_NONE;
+        return GRAPH_NONE;
     }
-    previous = flow_find_previous(builder, path, &builder->bindings[index]);
-    if (previous == FLOW_NONE || event->change == CHANGE_SAME) {
+    previous = graph_find_previous(builder, path, &builder->bindings[index]);
+    if (previous == GRAPH_NONE || event->change == CHANGE_SAME) {
         return previous;
     }
     node = &builder->raws[previous];
@@ -600,41 +591,41 @@ static uint32_t find_unwritten(const struct flow_builder *builder,
                    event->difference == 0 && event->has_hash && node->has_hash &&
                    event->hash == node->hash
                ? previous
-               : FLOW_NONE;
+               : GRAPH_NONE;
 }
 
 /* Tells whether the event tells nothing new: the name keeps the node that it has. */
-static bool pass_over(struct flow_builder *builder,
+static bool pass_over(struct graph_builder *builder,
                       const struct log_event_view *event,
                       uint32_t name,
                       bool is_hidden,
                       bool *is_passed)
 {
-    uint32_t index = flow_binding_of_write(builder, builder->visit.call, name);
+    uint32_t index = graph_binding_of_write(builder, builder->visit.call, name);
     uint32_t path = text_table_find(&builder->texts, event->path);
-    uint32_t previous = FLOW_NONE;
+    uint32_t previous = GRAPH_NONE;
 
-    if (index == FLOW_NONE) {
+    if (index == GRAPH_NONE) {
         return false;
     }
     if (path != NUMBER_MAP_NONE) {
         previous = find_unwritten(builder, event, index, path);
     }
-    *is_passed = previous != FLOW_NONE;
+    *is_passed = previous != GRAPH_NONE;
     if (!*is_passed) {
         return true;
     }
     builder->raws[previous].version = event->tensor.version;
-    builder->graph->left_out.unchanged += !is_hidden;
-    if (!flow_bind_value(builder, index) ||
-        !flow_content_put(builder, builder->bindings[index].content, path, previous)) {
+    builder->left_out.unchanged += !is_hidden;
+    if (!graph_bind_value(builder, index) ||
+        !graph_content_put(builder, builder->bindings[index].content, path, previous)) {
         return false;
     }
     return number_map_put(&builder->repeated, event->number, previous) ||
-           flow_out_of_memory(builder);
+           graph_out_of_memory(builder);
 }
 
-static bool add_array(struct flow_builder *builder,
+static bool add_array(struct graph_builder *builder,
                       const struct log_event_view *event,
                       uint32_t name,
                       bool is_hidden)
@@ -651,7 +642,7 @@ static bool add_array(struct flow_builder *builder,
         return true;
     }
 
-    if (!flow_raw_add(builder, event, name, is_hidden)) {
+    if (!graph_raw_add(builder, event, name, is_hidden)) {
         return false;
     }
     if ((event->flags & LOG_EVENT_READ) != 0) {
@@ -659,31 +650,31 @@ static bool add_array(struct flow_builder *builder,
                    ? add_weight(builder, event, raw)
                    : add_read(builder, event, name, raw);
     }
-    index = flow_binding_of_write(builder, builder->visit.call, name);
-    if (index == FLOW_NONE) {
+    index = graph_binding_of_write(builder, builder->visit.call, name);
+    if (index == GRAPH_NONE) {
         return false;
     }
     if (event->site->kind == SITE_ENTER) {
-        if (!flow_judge_argument(builder, raw, event)) {
+        if (!graph_judge_argument(builder, raw, event)) {
             return false;
         }
-    } else if (!flow_edges_of_value(builder, raw, index, event)) {
+    } else if (!graph_edges_of_value(builder, raw, index, event)) {
         return false;
     }
-    if (!flow_bind_leaf(builder, index, raw) ||
-        !flow_bind_attribute(builder, builder->visit.call, raw)) {
+    if (!graph_bind_leaf(builder, index, raw) ||
+        !graph_bind_attribute(builder, builder->visit.call, raw)) {
         return false;
     }
-    if (!flow_note_subscript(builder, index, event) ||
-        !flow_update_join(builder, raw)) {
+    if (!graph_note_subscript(builder, index, event) ||
+        !graph_update_join(builder, raw)) {
         return false;
     }
-    flow_hold(builder, raw);
-    return flow_raw_note_in_call(builder, raw) && flow_raw_note_storage(builder, raw);
+    graph_hold(builder, raw);
+    return graph_raw_note_in_call(builder, raw) && graph_raw_note_storage(builder, raw);
 }
 
 /* A value that is no node: its name no longer stands for those that it had. */
-static bool add_other(struct flow_builder *builder,
+static bool add_other(struct graph_builder *builder,
                       const struct log_event_view *event,
                       uint32_t name)
 {
@@ -696,29 +687,29 @@ static bool add_other(struct flow_builder *builder,
     if (event->path.size > 0 || (is_read && event->kind != VALUE_CONTAINER)) {
         return true;
     }
-    index = is_read ? flow_binding_of_read(builder, builder->visit.call, event, name)
-                    : flow_binding_of_write(builder, builder->visit.call, name);
-    if (index == FLOW_NONE) {
+    index = is_read ? graph_binding_of_read(builder, builder->visit.call, event, name)
+                    : graph_binding_of_write(builder, builder->visit.call, name);
+    if (index == GRAPH_NONE) {
         return false;
     }
     if (event->kind == VALUE_CONTAINER || event->kind == VALUE_OBJECT) {
-        return flow_bind_object(builder, index, event) &&
+        return graph_bind_object(builder, index, event) &&
                (event->kind != VALUE_OBJECT || event->site->kind == SITE_ENTER ||
-                flow_carry(builder, builder->bindings[index].content, event));
+                graph_carry(builder, builder->bindings[index].content, event));
     }
-    return flow_bind_value(builder, index) &&
-           flow_note_subscript(builder, index, event);
+    return graph_bind_value(builder, index) &&
+           graph_note_subscript(builder, index, event);
 }
 
 /* A container that the recorder did not walk to its end, if values in it are shown. */
-static void count_part(struct flow_builder *builder,
+static void count_part(struct graph_builder *builder,
                        const struct log_event_view *event,
                        bool is_shown)
 {
     bool is_leaf = event->path.size > 0;
 
     if (is_leaf && builder->is_in_part && is_shown && event->kind == VALUE_TENSOR) {
-        builder->graph->left_out.in_part++;
+        builder->left_out.in_part++;
         builder->is_in_part = false;
     }
     if (!is_leaf) {
@@ -727,12 +718,12 @@ static void count_part(struct flow_builder *builder,
     }
 }
 
-static bool split_value(struct flow_builder *builder,
+static bool split_value(struct graph_builder *builder,
                         const struct log_event_view *event,
                         bool is_old,
                         bool is_wanted)
 {
-    struct flow_left_out *left_out = &builder->graph->left_out;
+    struct reading_left_out *left_out = &builder->left_out;
     bool is_array = event->kind == VALUE_TENSOR;
     bool is_guessed;
     struct slice text = event->name;
@@ -742,14 +733,14 @@ static bool split_value(struct flow_builder *builder,
     if (text.size == 0 && event->site->kind == SITE_RETURN) {
         text = SLICE("return");
     }
-    if (!flow_text(builder, text, &name)) {
+    if (!graph_text_add(builder, text, &name)) {
         return false;
     }
     /* What was made up is shown, whatever it is, so that nobody takes it for data. */
     is_guessed = event->site->kind == SITE_ENTER &&
-                 flow_find_guess(builder, builder->visit.call, name) != NULL;
+                 graph_find_guess(builder, builder->visit.call, name) != NULL;
     if (is_array || ((builder->options->has_scalars || is_guessed) &&
-                     flow_is_scalar(event->kind))) {
+                     graph_is_scalar(event->kind))) {
         left_out->filtered += !is_old && !is_wanted;
         return add_array(
             builder, event, name,
@@ -763,7 +754,7 @@ static bool split_value(struct flow_builder *builder,
 }
 
 /* A name that was written, with a value that is not in the trace: what it had is gone. */
-static bool add_unknown(struct flow_builder *builder,
+static bool add_unknown(struct graph_builder *builder,
                         const struct log_event_view *event)
 {
     uint32_t name;
@@ -773,33 +764,33 @@ static bool add_unknown(struct flow_builder *builder,
         (event->flags & LOG_EVENT_READ) != 0) {
         return true;
     }
-    if (!flow_text(builder, event->name, &name)) {
+    if (!graph_text_add(builder, event->name, &name)) {
         return false;
     }
-    index = flow_binding_of_write(builder, builder->visit.call, name);
-    if (index == FLOW_NONE) {
+    index = graph_binding_of_write(builder, builder->visit.call, name);
+    if (index == GRAPH_NONE) {
         return false;
     }
-    return flow_bind_value(builder, index);
+    return graph_bind_value(builder, index);
 }
 
-static bool add_event(struct flow_builder *builder, const struct log_event_view *event)
+static bool add_event(struct graph_builder *builder, const struct log_event_view *event)
 {
-    const struct flow_options *options = builder->options;
+    const struct reading_options *options = builder->options;
     bool is_old = event->number < options->first_event;
     struct open_call *open;
     uint32_t call;
     uint32_t serial = builder->visit.serial;
 
-    if (!flow_call_of_event(builder, event, &open, &call) ||
-        !flow_follow_visit(builder, event, call)) {
+    if (!graph_call_of_event(builder, event, &open, &call) ||
+        !graph_follow_visit(builder, event, call)) {
         return false;
     }
     if (event->site->kind != SITE_ENTER && builder->visit.serial != serial &&
         builder->guess_count > 0) {
-        flow_drop_guesses(builder, &builder->calls[call]);
+        graph_drop_guesses(builder, &builder->calls[call]);
     }
-    if ((event->flags & LOG_EVENT_READ) == 0 && !flow_resolve_visit(builder, event)) {
+    if ((event->flags & LOG_EVENT_READ) == 0 && !graph_resolve_visit(builder, event)) {
         return false;
     }
     if (event->kind == VALUE_NOTHING) {
@@ -812,15 +803,15 @@ static bool add_event(struct flow_builder *builder, const struct log_event_view 
 
 /* Records of a training, which the options want. */
 static bool
-add_update(struct flow_builder *builder, const struct log_item *item, uint64_t last)
+add_update(struct graph_builder *builder, const struct log_item *item, uint64_t last)
 {
     switch (item->kind) {
     case LOG_STEP:
-        return flow_update_begin(builder, &item->step, last);
+        return graph_update_begin(builder, &item->step, last);
     case LOG_GRADIENT:
-        return flow_update_gradient(builder, &item->event);
+        return graph_update_gradient(builder, &item->event);
     default:
-        return flow_update_parameter(builder, &item->event);
+        return graph_update_parameter(builder, &item->event);
     }
 }
 
@@ -831,60 +822,32 @@ static bool is_update(const struct log_item *item)
 }
 
 static bool
-add_item(struct flow_builder *builder, const struct log_item *item, uint64_t last)
+add_item(struct graph_builder *builder, const struct log_item *item, uint64_t last)
 {
     if (is_update(item)) {
         return !builder->has_updates || add_update(builder, item, last);
     }
     switch (item->kind) {
     case LOG_CALL:
-        return flow_call_begin(builder, &item->call);
+        return graph_call_begin(builder, &item->call);
     case LOG_END:
-        flow_call_end(builder, item->end.call);
+        graph_call_end(builder, item->end.call);
         return true;
     case LOG_EVENT:
         return add_event(builder, &item->event);
     case LOG_NOTE:
-        return flow_add_note(builder, item);
+        return graph_add_note(builder, item);
     default:
         return true;
     }
 }
 
-bool flow_report_progress(struct flow_builder *builder, uint64_t events)
-{
-    const struct flow_options *options = builder->options;
-
-    if (options->progress == NULL || events % PROGRESS_STEP != 0 ||
-        options->progress(options->progress_context, events)) {
-        return true;
-    }
-    error_set(builder->error, ERROR_USAGE,
-              "the graph was interrupted after %llu events",
-              (unsigned long long)events);
-    return false;
-}
-
-/* Nodes are in no content from now on, and in no cluster yet. */
-static void end_reading(struct flow_builder *builder)
-{
-    flow_builder_forget(builder);
-    for (uint32_t i = 0; i < builder->raw_count; i++) {
-        struct flow_raw *node = &builder->raws[i];
-
-        node->cluster = FLOW_NONE;
-        node->inside = FLOW_NONE;
-        node->closed_call = FLOW_NONE;
-        node->inside_values = 0;
-    }
-}
-
-static bool read_items(struct flow_builder *builder)
+static bool read_items(struct graph_builder *builder)
 {
     struct log_item item;
     uint64_t count = 0;
     uint64_t last = 0;
-    struct flow_left_out *left_out = &builder->graph->left_out;
+    struct reading_left_out *left_out = &builder->left_out;
 
     while (log_reader_next(builder->reader, &item)) {
         if (item.kind == LOG_EVENT) {
@@ -895,11 +858,10 @@ static bool read_items(struct flow_builder *builder)
             last = item.event.number;
             if (count == 0 && item.event.number > builder->options->first_event) {
                 /* A ring has dropped what was before its first event. */
-                left_out->older_nodes =
-                    item.event.number - builder->options->first_event;
+                left_out->dropped = item.event.number - builder->options->first_event;
             }
             count++;
-            if (!flow_report_progress(builder, count)) {
+            if (!reading_report_progress(builder->options, count, builder->error)) {
                 return false;
             }
         }
@@ -910,9 +872,9 @@ static bool read_items(struct flow_builder *builder)
     return true;
 }
 
-bool flow_read(struct flow_builder *builder)
+bool graph_read(struct graph_builder *builder)
 {
-    const struct flow_options *options = builder->options;
+    const struct reading_options *options = builder->options;
     bool is_done;
 
     if (!begin_tables(builder)) {
@@ -922,14 +884,9 @@ bool flow_read(struct flow_builder *builder)
     builder->has_updates =
         options->has_updates &&
         (options->filter == NULL || event_filter_is_empty(options->filter));
-    builder->graph->left_out.lost_events =
-        log_reader_header(builder->reader)->lost_count;
+    builder->left_out.lost = log_reader_header(builder->reader)->lost_count;
     log_reader_show_parameters(builder->reader, builder->has_updates);
     is_done = read_items(builder);
     log_reader_show_parameters(builder->reader, false);
-    if (!is_done || !flow_edges_of_last_calls(builder)) {
-        return false;
-    }
-    end_reading(builder);
-    return true;
+    return is_done && graph_edges_of_last_calls(builder);
 }

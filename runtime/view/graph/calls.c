@@ -1,6 +1,6 @@
 /* The calls and turns of loops that a trace's events belong to, and what site tables say of functions
  * and loops before anything ran. */
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/build.h"
 
 #include "runtime/base/memory.h"
 
@@ -35,45 +35,46 @@ static struct slice class_of(struct slice name)
     return slice_part(name, 0, end == 0 ? 0 : end - 1);
 }
 
-bool flow_scope_of(struct flow_builder *builder,
-                   uint32_t high,
-                   uint32_t low,
-                   uint32_t *scope)
+bool graph_scope_of(struct graph_builder *builder,
+                    uint32_t high,
+                    uint32_t low,
+                    uint32_t *scope)
 {
     uint32_t known = number_map_get(&builder->scope_index, number_map_key(high, low));
 
     if (known == NUMBER_MAP_NONE) {
-        if (!flow_scope_add(builder, &known)) {
+        if (!graph_scope_add(builder, &known)) {
             return false;
         }
         if (!number_map_put(&builder->scope_index, number_map_key(high, low), known)) {
-            return flow_out_of_memory(builder);
+            return graph_out_of_memory(builder);
         }
     }
     *scope = known;
     return true;
 }
 
-static bool fill_function(struct flow_builder *builder,
-                          const struct flow_module *known,
+static bool fill_function(struct graph_builder *builder,
+                          const struct graph_module *known,
                           uint32_t index,
                           struct number_map *by_name)
 {
     struct slice name = known->module->table.functions[index].name;
     struct slice class_name = class_of(name);
-    struct flow_function *function = &builder->functions[known->first_function + index];
+    struct graph_function *function =
+        &builder->functions[known->first_function + index];
     uint32_t text, class_text, enclosing;
 
-    if (!flow_text(builder, name, &text) ||
-        !flow_text(builder, enclosing_name(name), &enclosing) ||
-        !flow_text(builder, class_name, &class_text)) {
+    if (!graph_text_add(builder, name, &text) ||
+        !graph_text_add(builder, enclosing_name(name), &enclosing) ||
+        !graph_text_add(builder, class_name, &class_text)) {
         return false;
     }
-    *function = (struct flow_function){
+    *function = (struct graph_function){
         .enclosing = number_map_get(by_name, enclosing),
-        .last_call = FLOW_NONE,
-        .owner = FLOW_NONE,
-        .free_scope = FLOW_NONE,
+        .last_call = GRAPH_NONE,
+        .owner = GRAPH_NONE,
+        .free_scope = GRAPH_NONE,
         .is_init = slice_ends(name, SLICE(".__init__")),
     };
     if (function->enclosing != NUMBER_MAP_NONE) {
@@ -82,12 +83,12 @@ static bool fill_function(struct flow_builder *builder,
             true;
     }
     /* Scopes of classes differ from those of modules' paths in the highest bit. */
-    return (class_name.size == 0 || flow_scope_of(builder, known->globals | 1u << 31,
-                                                  class_text, &function->owner)) &&
+    return (class_name.size == 0 || graph_scope_of(builder, known->globals | 1u << 31,
+                                                   class_text, &function->owner)) &&
            number_map_put(by_name, text, index);
 }
 
-static bool add_functions(struct flow_builder *builder, struct flow_module *known)
+static bool add_functions(struct graph_builder *builder, struct graph_module *known)
 {
     const struct site_table *table = &known->module->table;
     void *items = builder->functions;
@@ -111,11 +112,12 @@ static bool add_functions(struct flow_builder *builder, struct flow_module *know
     is_done = true;
 out:
     number_map_release(&by_name);
-    return is_done || flow_out_of_memory(builder);
+    return is_done || graph_out_of_memory(builder);
 }
 
 /* Sites are in the order of the text, so each function's lines grow. */
-static void find_next_lines(struct flow_module *known, uint32_t *lines, uint32_t *above)
+static void
+find_next_lines(struct graph_module *known, uint32_t *lines, uint32_t *above)
 {
     const struct site_table *table = &known->module->table;
 
@@ -136,7 +138,7 @@ static void find_next_lines(struct flow_module *known, uint32_t *lines, uint32_t
 }
 
 /* A loop's body ends where a statement of the function stands no further to the right. */
-static void find_ends(struct flow_module *known, uint32_t *open)
+static void find_ends(struct graph_module *known, uint32_t *open)
 {
     const struct site_table *table = &known->module->table;
     uint32_t count = 0;
@@ -165,7 +167,7 @@ static void find_ends(struct flow_module *known, uint32_t *open)
     }
 }
 
-static bool add_sites(struct flow_builder *builder, struct flow_module *known)
+static bool add_sites(struct graph_builder *builder, struct graph_module *known)
 {
     const struct site_table *table = &known->module->table;
     size_t count = table->function_count;
@@ -175,7 +177,7 @@ static bool add_sites(struct flow_builder *builder, struct flow_module *known)
     known->ends = memory_allocate(table->site_count, sizeof *known->ends);
     if (room == NULL || known->next_lines == NULL || known->ends == NULL) {
         memory_free(room);
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     find_next_lines(known, room, room + count);
     find_ends(known, room);
@@ -184,8 +186,8 @@ static bool add_sites(struct flow_builder *builder, struct flow_module *known)
 }
 
 /* Where each function's names live that are not its own, by its reads. */
-static bool add_name_scopes(struct flow_builder *builder,
-                            const struct flow_module *known)
+static bool add_name_scopes(struct graph_builder *builder,
+                            const struct graph_module *known)
 {
     const struct site_table *table = &known->module->table;
 
@@ -199,39 +201,39 @@ static bool add_name_scopes(struct flow_builder *builder,
             if (read->scope == SITE_SCOPE_LOCAL) {
                 continue;
             }
-            if (!flow_text(builder, read->name, &name) ||
+            if (!graph_text_add(builder, read->name, &name) ||
                 !number_map_put(
                     &builder->name_scopes,
                     number_map_key(known->first_function + site->function, name),
                     (uint32_t)read->scope)) {
-                return flow_out_of_memory(builder);
+                return graph_out_of_memory(builder);
             }
         }
     }
     return true;
 }
 
-static bool flow_module_get(struct flow_builder *builder,
-                            const struct log_module *module,
-                            uint32_t number)
+static bool graph_module_get(struct graph_builder *builder,
+                             const struct log_module *module,
+                             uint32_t number)
 {
     void *items = builder->modules;
-    struct flow_module *known;
+    struct graph_module *known;
 
     if (number < builder->module_count && builder->modules[number].module != NULL) {
         return true;
     }
     if (!memory_grow(&items, &builder->module_capacity, (size_t)number + 1,
                      sizeof *builder->modules)) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     builder->modules = items;
     while (builder->module_count <= number) {
-        builder->modules[builder->module_count++] = (struct flow_module){0};
+        builder->modules[builder->module_count++] = (struct graph_module){0};
     }
     known = &builder->modules[number];
     known->module = module;
-    if (!flow_scope_add(builder, &known->globals)) {
+    if (!graph_scope_add(builder, &known->globals)) {
         known->module = NULL;
         return false;
     }
@@ -244,9 +246,9 @@ static bool has_site(const struct log_module *module, uint32_t site)
     return module != NULL && site - module->first_site < module->table.site_count;
 }
 
-const struct log_module *flow_module_of(const struct flow_builder *builder,
-                                        const struct flow_raw *raw,
-                                        uint32_t *number)
+const struct log_module *graph_module_of(const struct graph_builder *builder,
+                                         const struct graph_raw *raw,
+                                         uint32_t *number)
 {
     *number = builder->calls[raw->call].module;
     if (!has_site(builder->modules[*number].module, raw->site)) {
@@ -259,16 +261,16 @@ const struct log_module *flow_module_of(const struct flow_builder *builder,
     return builder->modules[*number].module;
 }
 
-const struct site *flow_site_of(const struct flow_builder *builder,
-                                const struct flow_raw *raw)
+const struct site *graph_site_of(const struct graph_builder *builder,
+                                 const struct graph_raw *raw)
 {
     uint32_t number;
-    const struct log_module *module = flow_module_of(builder, raw, &number);
+    const struct log_module *module = graph_module_of(builder, raw, &number);
 
     return &module->table.sites[raw->site - module->first_site];
 }
 
-void flow_modules_release(struct flow_builder *builder)
+void graph_modules_release(struct graph_builder *builder)
 {
     for (uint32_t i = 0; i < builder->module_count; i++) {
         memory_free(builder->modules[i].next_lines);
@@ -280,7 +282,7 @@ void flow_modules_release(struct flow_builder *builder)
 
 /* ---- turns of loops ---- */
 
-static bool unit_add(struct flow_builder *builder,
+static bool unit_add(struct graph_builder *builder,
                      uint32_t parent,
                      uint32_t call,
                      uint32_t loop,
@@ -288,26 +290,25 @@ static bool unit_add(struct flow_builder *builder,
 {
     void *items = builder->units;
 
-    if (!flow_grow(builder, &items, &builder->unit_capacity, builder->unit_count,
-                   sizeof *builder->units)) {
+    if (!graph_grow(builder, &items, &builder->unit_capacity, builder->unit_count,
+                    sizeof *builder->units)) {
         return false;
     }
     builder->units = items;
-    builder->units[builder->unit_count] =
-        (struct flow_unit){parent, call, loop, builder->unit_count, 1, FLOW_NONE};
+    builder->units[builder->unit_count] = (struct reading_unit){parent, call, loop};
     *unit = builder->unit_count++;
     return true;
 }
 
 /* Whether the site stands in the loop's body, or is its header. */
 static bool
-loop_has_site(const struct flow_module *module, uint32_t loop, uint32_t site)
+loop_has_site(const struct graph_module *module, uint32_t loop, uint32_t site)
 {
     return site >= loop && site < module->ends[loop];
 }
 
 static bool
-loop_has_line(const struct flow_module *module, uint32_t loop, uint32_t line)
+loop_has_line(const struct graph_module *module, uint32_t loop, uint32_t line)
 {
     const struct site_table *table = &module->module->table;
     uint32_t end = module->ends[loop];
@@ -317,12 +318,12 @@ loop_has_line(const struct flow_module *module, uint32_t loop, uint32_t line)
                           table->sites[end].function != table->sites[loop].function));
 }
 
-bool flow_turns_follow(struct flow_builder *builder,
-                       const struct log_event_view *event,
-                       uint32_t index)
+bool graph_turns_follow(struct graph_builder *builder,
+                        const struct log_event_view *event,
+                        uint32_t index)
 {
-    struct flow_call *call = &builder->calls[index];
-    const struct flow_module *module = &builder->modules[event->module_number];
+    struct graph_raw_call *call = &builder->calls[index];
+    const struct graph_module *module = &builder->modules[event->module_number];
     uint32_t first = event->module->first_site;
     uint32_t site = event->site_number - first;
     uint32_t unit = call->open_unit;
@@ -330,7 +331,7 @@ bool flow_turns_follow(struct flow_builder *builder,
     if (event->module_number != call->module) {
         return true;
     }
-    while (builder->units[unit].loop != FLOW_NONE) {
+    while (builder->units[unit].loop != GRAPH_NONE) {
         uint32_t loop = builder->units[unit].loop - first;
 
         if (loop != site && loop_has_site(module, loop, site)) {
@@ -346,14 +347,14 @@ bool flow_turns_follow(struct flow_builder *builder,
     return true;
 }
 
-void flow_turns_follow_line(struct flow_builder *builder,
-                            struct flow_call *call,
-                            uint32_t line)
+void graph_turns_follow_line(struct graph_builder *builder,
+                             struct graph_raw_call *call,
+                             uint32_t line)
 {
-    const struct flow_module *module = &builder->modules[call->module];
+    const struct graph_module *module = &builder->modules[call->module];
     uint32_t first = module->module->first_site;
 
-    while (builder->units[call->open_unit].loop != FLOW_NONE &&
+    while (builder->units[call->open_unit].loop != GRAPH_NONE &&
            !loop_has_line(module, builder->units[call->open_unit].loop - first, line)) {
         call->open_unit = builder->units[call->open_unit].parent;
     }
@@ -361,33 +362,33 @@ void flow_turns_follow_line(struct flow_builder *builder,
 
 /* ---- calls ---- */
 
-static bool call_has_module(const struct flow_builder *builder,
-                            const struct flow_call *call)
+static bool call_has_module(const struct graph_builder *builder,
+                            const struct graph_raw_call *call)
 {
     return call->class_name != 0 && builder->texts.texts[call->class_name].size > 0;
 }
 
-static bool find_scopes(struct flow_builder *builder, struct flow_call *call)
+static bool find_scopes(struct graph_builder *builder, struct graph_raw_call *call)
 {
-    const struct flow_module *module = &builder->modules[call->module];
+    const struct graph_module *module = &builder->modules[call->module];
 
-    if (!flow_scope_begin(builder, call)) {
+    if (!graph_scope_begin(builder, call)) {
         return false;
     }
     call->owner = builder->functions[module->first_function + call->function].owner;
     if (call_has_module(builder, call)) {
-        return flow_scope_of(builder, call->class_name, call->path, &call->owner);
+        return graph_scope_of(builder, call->class_name, call->path, &call->owner);
     }
     return true;
 }
 
-static void put_pending(struct flow_builder *builder, uint32_t index)
+static void put_pending(struct graph_builder *builder, uint32_t index)
 {
-    struct flow_call *call = &builder->calls[index];
-    struct flow_call *parent = &builder->calls[call->parent];
+    struct graph_raw_call *call = &builder->calls[index];
+    struct graph_raw_call *parent = &builder->calls[call->parent];
 
     call->is_pending = true;
-    if (parent->first_pending == FLOW_NONE) {
+    if (parent->first_pending == GRAPH_NONE) {
         parent->first_pending = index;
     } else {
         builder->calls[parent->last_pending].next_pending = index;
@@ -396,75 +397,75 @@ static void put_pending(struct flow_builder *builder, uint32_t index)
 }
 
 static bool
-call_add(struct flow_builder *builder, const struct open_call *open, uint32_t *index)
+call_add(struct graph_builder *builder, const struct open_call *open, uint32_t *index)
 {
     void *items = builder->calls;
     uint32_t parent = number_map_get(&builder->call_index, open->parent_number);
-    struct flow_call call = {
+    struct graph_raw_call call = {
         .number = open->call,
-        .parent = open->parent_number == 0 ? FLOW_NONE : parent,
+        .parent = open->parent_number == 0 ? GRAPH_NONE : parent,
         .module = open->module_number,
         .function = open->function,
         .line = open->line,
-        .first_pending = FLOW_NONE,
-        .last_pending = FLOW_NONE,
-        .next_pending = FLOW_NONE,
-        .first_argument = FLOW_NONE,
-        .first_result = FLOW_NONE,
+        .first_pending = GRAPH_NONE,
+        .last_pending = GRAPH_NONE,
+        .next_pending = GRAPH_NONE,
+        .first_argument = GRAPH_NONE,
+        .first_result = GRAPH_NONE,
         .thread = open->thread,
-        .next_over = FLOW_NONE,
+        .next_over = GRAPH_NONE,
         .is_generator = open->is_generator,
         .is_joined = open->is_joined || !open->is_begun,
-        .term_node = FLOW_NONE,
-        .next_at_term = FLOW_NONE,
+        .term_node = GRAPH_NONE,
+        .next_at_term = GRAPH_NONE,
         .is_wanted = open->is_wanted,
     };
-    uint32_t parent_unit = FLOW_NONE;
+    uint32_t parent_unit = GRAPH_NONE;
 
-    if (call.parent != FLOW_NONE && !call.is_wanted) {
-        const struct flow_call *caller = &builder->calls[call.parent];
+    if (call.parent != GRAPH_NONE && !call.is_wanted) {
+        const struct graph_raw_call *caller = &builder->calls[call.parent];
 
         call.is_between = caller->is_wanted || caller->is_between;
     }
-    if (!flow_text(builder, open->path, &call.path) ||
-        !flow_text(builder, open->class_name, &call.class_name) ||
+    if (!graph_text_add(builder, open->path, &call.path) ||
+        !graph_text_add(builder, open->class_name, &call.class_name) ||
         !find_scopes(builder, &call)) {
         return false;
     }
-    if (call.parent != FLOW_NONE) {
-        flow_turns_follow_line(builder, &builder->calls[call.parent], call.line);
+    if (call.parent != GRAPH_NONE) {
+        graph_turns_follow_line(builder, &builder->calls[call.parent], call.line);
         parent_unit = builder->calls[call.parent].open_unit;
     }
-    if (!flow_grow(builder, &items, &builder->call_capacity, builder->call_count,
-                   sizeof *builder->calls)) {
+    if (!graph_grow(builder, &items, &builder->call_capacity, builder->call_count,
+                    sizeof *builder->calls)) {
         return false;
     }
     builder->calls = items;
     *index = builder->call_count;
-    if (!unit_add(builder, parent_unit, *index, FLOW_NONE, &call.unit)) {
+    if (!unit_add(builder, parent_unit, *index, GRAPH_NONE, &call.unit)) {
         return false;
     }
     call.open_unit = call.unit;
     if (!number_map_put(&builder->call_index, call.number, *index)) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     builder->calls[builder->call_count++] = call;
     builder->functions[builder->modules[call.module].first_function + call.function]
         .last_call = *index;
-    if (call.parent != FLOW_NONE) {
+    if (call.parent != GRAPH_NONE) {
         put_pending(builder, *index);
     }
     return true;
 }
 
-bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *view)
+bool graph_call_begin(struct graph_builder *builder, const struct log_call_view *view)
 {
     bool is_new;
     uint32_t index;
     struct open_call *open = open_calls_begin(&builder->open_calls, view, &is_new);
 
     if (open == NULL) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
     if (!is_new) {
         return true;
@@ -474,22 +475,22 @@ bool flow_call_begin(struct flow_builder *builder, const struct log_call_view *v
     } else {
         open->is_wanted = true;
     }
-    return flow_module_get(builder, view->module, view->module_number) &&
+    return graph_module_get(builder, view->module, view->module_number) &&
            call_add(builder, open, &index);
 }
 
-bool flow_call_of_event(struct flow_builder *builder,
-                        const struct log_event_view *event,
-                        struct open_call **open,
-                        uint32_t *index)
+bool graph_call_of_event(struct graph_builder *builder,
+                         const struct log_event_view *event,
+                         struct open_call **open,
+                         uint32_t *index)
 {
     bool is_new;
 
     *open = open_calls_of_event(&builder->open_calls, event, &is_new);
     if (*open == NULL) {
-        return flow_out_of_memory(builder);
+        return graph_out_of_memory(builder);
     }
-    if (!flow_module_get(builder, event->module, event->module_number)) {
+    if (!graph_module_get(builder, event->module, event->module_number)) {
         return false;
     }
     if (is_new) {
@@ -501,10 +502,10 @@ bool flow_call_of_event(struct flow_builder *builder,
     }
     *index = number_map_get(&builder->call_index, event->call);
     return !builder->calls[*index].is_forgotten ||
-           flow_scope_begin(builder, &builder->calls[*index]);
+           graph_scope_begin(builder, &builder->calls[*index]);
 }
 
-void flow_call_end(struct flow_builder *builder, uint32_t number)
+void graph_call_end(struct graph_builder *builder, uint32_t number)
 {
     uint32_t index = number_map_get(&builder->call_index, number);
 

@@ -1,6 +1,6 @@
 /* What led to each value: the names that its statement reads, and the very objects, as their
  * addresses tell. */
-#include "runtime/view/flow/build.h"
+#include "runtime/view/graph/build.h"
 
 #include "runtime/base/sorted.h"
 
@@ -9,10 +9,10 @@
 
 static bool is_before(const void *raws, size_t place, uint64_t event)
 {
-    return ((const struct flow_raw *)raws)[place].event < event;
+    return ((const struct graph_raw *)raws)[place].event < event;
 }
 
-uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event)
+uint32_t graph_raw_of_event(const struct graph_builder *builder, uint64_t event)
 {
     uint32_t count = builder->raw_count;
     uint64_t last = count == 0 ? 0 : builder->raws[count - 1].event;
@@ -23,42 +23,42 @@ uint32_t flow_raw_of_event(const struct flow_builder *builder, uint64_t event)
         first + sorted_place(builder->raws + first, count - first, is_before, event);
 
     if (place < count && builder->raws[place].event == event &&
-        (builder->raws[place].flags & FLOW_NODE_UPDATE) == 0) {
+        (builder->raws[place].flags & GRAPH_UPDATE) == 0) {
         return (uint32_t)place;
     }
     return number_map_get(&builder->repeated, event);
 }
 
 /* What the filter keeps back and something that is shown was made from: a source. */
-static void promote(struct flow_builder *builder, struct flow_raw *node)
+static void promote(struct graph_builder *builder, struct graph_raw *node)
 {
     node->is_hidden = false;
     node->is_promoted = true;
-    node->flags = (uint16_t)((node->flags & FLOW_NODE_PARAMETER) | FLOW_NODE_SOURCE);
+    node->flags = (uint16_t)((node->flags & GRAPH_PARAMETER) | GRAPH_SOURCE);
     if (node->event >= builder->options->first_event) {
-        builder->graph->left_out.filtered--;
+        builder->left_out.filtered--;
     }
 }
 
 /* What is surer of two reports that one value went into another. */
 static void
-edge_improve(struct flow_raw_edge *edge, enum flow_edge_kind kind, bool is_unsure)
+edge_improve(struct graph_raw_edge *edge, enum graph_kind kind, bool is_unsure)
 {
-    if (edge->kind == FLOW_EDGE_FORM && kind != FLOW_EDGE_FORM) {
+    if (edge->kind == GRAPH_SHAPE && kind != GRAPH_SHAPE) {
         edge->kind = kind;
         edge->is_unsure = is_unsure;
-    } else if (kind != FLOW_EDGE_FORM || edge->kind == FLOW_EDGE_FORM) {
+    } else if (kind != GRAPH_SHAPE || edge->kind == GRAPH_SHAPE) {
         edge->is_unsure = edge->is_unsure && is_unsure;
     }
 }
 
-static bool add_edge(struct flow_builder *builder, const struct flow_raw_edge *edge)
+static bool add_edge(struct graph_builder *builder, const struct graph_raw_edge *edge)
 {
     void *items = builder->edges;
     uint32_t source = edge->source;
-    struct flow_raw *from;
+    struct graph_raw *from;
 
-    if (source == FLOW_NONE || source == edge->target ||
+    if (source == GRAPH_NONE || source == edge->target ||
         builder->raws[edge->target].is_hidden) {
         return true;
     }
@@ -67,8 +67,8 @@ static bool add_edge(struct flow_builder *builder, const struct flow_raw_edge *e
         edge_improve(&builder->edges[from->stamped], edge->kind, edge->is_unsure);
         return true;
     }
-    if (!flow_grow(builder, &items, &builder->edge_capacity, builder->edge_count,
-                   sizeof *builder->edges)) {
+    if (!graph_grow(builder, &items, &builder->edge_capacity, builder->edge_count,
+                    sizeof *builder->edges)) {
         return false;
     }
     if (from->is_hidden) {
@@ -81,75 +81,75 @@ static bool add_edge(struct flow_builder *builder, const struct flow_raw_edge *e
     return true;
 }
 
-bool flow_edge_add(struct flow_builder *builder,
-                   enum flow_edge_kind kind,
-                   uint32_t source,
-                   uint32_t target)
+bool graph_edge_add(struct graph_builder *builder,
+                    enum graph_kind kind,
+                    uint32_t source,
+                    uint32_t target)
 {
-    return add_edge(builder, &(struct flow_raw_edge){
+    return add_edge(builder, &(struct graph_raw_edge){
                                  .source = source, .target = target, .kind = kind});
 }
 
-bool flow_edge_add_read(struct flow_builder *builder,
-                        const struct flow_source *source,
-                        uint32_t target,
-                        bool is_form,
-                        bool is_unsure)
+bool graph_edge_add_read(struct graph_builder *builder,
+                         const struct graph_input *source,
+                         uint32_t target,
+                         bool is_form,
+                         bool is_unsure)
 {
-    return add_edge(builder, &(struct flow_raw_edge){.source = source->raw,
-                                                     .target = target,
-                                                     .name = source->name,
-                                                     .kind = is_form ? FLOW_EDGE_FORM
-                                                                     : FLOW_EDGE_VALUE,
-                                                     .is_unsure = is_unsure});
+    return add_edge(
+        builder, &(struct graph_raw_edge){.source = source->raw,
+                                          .target = target,
+                                          .name = source->name,
+                                          .kind = is_form ? GRAPH_SHAPE : GRAPH_VALUE,
+                                          .is_unsure = is_unsure});
 }
 
 /* ---- which object it is ---- */
 
-uint32_t flow_origin_of(const struct flow_builder *builder,
-                        const struct log_event_view *event)
+uint32_t graph_origin_of(const struct graph_builder *builder,
+                         const struct log_event_view *event)
 {
     return event->tensor.origin == 0
-               ? FLOW_NONE
-               : flow_raw_of_event(builder, event->tensor.origin - 1);
+               ? GRAPH_NONE
+               : graph_raw_of_event(builder, event->tensor.origin - 1);
 }
 
-/* The newest of the visit's sources that is this object: its place among them; FLOW_NONE. */
-static uint32_t flow_find_read(const struct flow_builder *builder, uint32_t object)
+/* The newest of the visit's sources that is this object: its place among them; GRAPH_NONE. */
+static uint32_t graph_find_read(const struct graph_builder *builder, uint32_t object)
 {
-    uint32_t found = FLOW_NONE;
+    uint32_t found = GRAPH_NONE;
 
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
         uint32_t source = builder->sources[i].raw;
 
         if (builder->raws[source].object == object &&
-            (found == FLOW_NONE || source > builder->sources[found].raw)) {
+            (found == GRAPH_NONE || source > builder->sources[found].raw)) {
             found = i;
         }
     }
     return found;
 }
 
-/* A node of the same object whose name still has it; FLOW_NONE. */
-static uint32_t flow_find_holder(const struct flow_builder *builder, uint32_t raw)
+/* A node of the same object whose name still has it; GRAPH_NONE. */
+static uint32_t graph_find_holder(const struct graph_builder *builder, uint32_t raw)
 {
     uint32_t holder = builder->raws[builder->raws[raw].object].holder;
 
-    if (flow_is_held(builder, raw)) {
+    if (graph_is_held(builder, raw)) {
         return raw;
     }
-    for (int i = 0; i < HOLDERS_MAX && holder != FLOW_NONE; i++) {
-        if (flow_is_held(builder, holder)) {
+    for (int i = 0; i < HOLDERS_MAX && holder != GRAPH_NONE; i++) {
+        if (graph_is_held(builder, holder)) {
             return holder;
         }
         holder = builder->raws[holder].older;
     }
-    return FLOW_NONE;
+    return GRAPH_NONE;
 }
 
-void flow_hold(struct flow_builder *builder, uint32_t raw)
+void graph_hold(struct graph_builder *builder, uint32_t raw)
 {
-    struct flow_raw *first = &builder->raws[builder->raws[raw].object];
+    struct graph_raw *first = &builder->raws[builder->raws[raw].object];
 
     if (first->holder != raw) {
         builder->raws[raw].older = first->holder;
@@ -161,118 +161,118 @@ void flow_hold(struct flow_builder *builder, uint32_t raw)
 
 /* The node that held the same object last, where it is certain that the object is the same: an
  * address may have been used again. */
-static uint32_t find_origin(const struct flow_builder *builder,
+static uint32_t find_origin(const struct graph_builder *builder,
                             const struct log_event_view *event)
 {
-    uint32_t origin = flow_origin_of(builder, event);
-    const struct flow_raw *node;
+    uint32_t origin = graph_origin_of(builder, event);
+    const struct graph_raw *node;
     uint32_t read;
 
-    if (origin == FLOW_NONE) {
-        return FLOW_NONE;
+    if (origin == GRAPH_NONE) {
+        return GRAPH_NONE;
     }
     node = &builder->raws[origin];
-    read = flow_find_read(builder, node->object);
-    if (read != FLOW_NONE) {
+    read = graph_find_read(builder, node->object);
+    if (read != GRAPH_NONE) {
         return builder->sources[read].raw;
     }
     /* It was returned, and nothing happened in this thread since. */
-    if ((node->flags & FLOW_NODE_RESULT) != 0 &&
-        node->serial == builder->visit.before) {
+    if ((node->flags & GRAPH_RESULT) != 0 && node->serial == builder->visit.before) {
         return origin;
     }
-    return flow_find_holder(builder, origin);
+    return graph_find_holder(builder, origin);
 }
 
 /* The node that wrote into the value's memory, as the recorder saw it. */
-static uint32_t find_writer(const struct flow_builder *builder, uint32_t raw)
+static uint32_t find_writer(const struct graph_builder *builder, uint32_t raw)
 {
-    const struct flow_raw *node = &builder->raws[raw];
-    uint64_t storage = flow_storage_of(builder, node);
+    const struct graph_raw *node = &builder->raws[raw];
+    uint64_t storage = graph_storage_of(builder, node);
     uint32_t found =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
     if (found == NUMBER_MAP_NONE || builder->raws[found].site != node->alias_site) {
         found = number_map_get(&builder->written_sites, node->alias_site);
     }
-    return found == NUMBER_MAP_NONE || builder->raws[found].is_hidden ? FLOW_NONE
+    return found == NUMBER_MAP_NONE || builder->raws[found].is_hidden ? GRAPH_NONE
                                                                       : found;
 }
 
 /* Written in place: the value before it, and the others that the statement read. */
-static bool add_write(struct flow_builder *builder,
+static bool add_write(struct graph_builder *builder,
                       uint32_t raw,
                       uint32_t before,
                       const struct log_event_view *event)
 {
-    if (before != FLOW_NONE) {
+    if (before != GRAPH_NONE) {
         builder->raws[raw].object = builder->raws[before].object;
     }
-    return flow_edge_add(builder, FLOW_EDGE_WRITE, before, raw) &&
-           flow_made(builder, raw, event);
+    return graph_edge_add(builder, GRAPH_WRITE, before, raw) &&
+           graph_made(builder, raw, event);
 }
 
 /* Written through another name: by that one's node. */
 static bool
-add_alias(struct flow_builder *builder, uint32_t raw, uint32_t before, uint32_t origin)
+add_alias(struct graph_builder *builder, uint32_t raw, uint32_t before, uint32_t origin)
 {
-    if (before != FLOW_NONE) {
+    if (before != GRAPH_NONE) {
         builder->raws[raw].object = builder->raws[before].object;
     }
-    return flow_edge_add(builder, FLOW_EDGE_ALIAS, find_writer(builder, raw), raw) &&
-           flow_edge_add(builder, FLOW_EDGE_SAME, origin == before ? FLOW_NONE : origin,
-                         raw) &&
-           flow_edge_add(builder, FLOW_EDGE_WRITE, before, raw);
+    return graph_edge_add(builder, GRAPH_ALIAS, find_writer(builder, raw), raw) &&
+           graph_edge_add(builder, GRAPH_SAME, origin == before ? GRAPH_NONE : origin,
+                          raw) &&
+           graph_edge_add(builder, GRAPH_WRITE, before, raw);
 }
 
-static void flow_set_same(struct flow_builder *builder, uint32_t raw, uint32_t same_as)
+static void
+graph_set_same(struct graph_builder *builder, uint32_t raw, uint32_t same_as)
 {
     uint32_t removed = builder->visit.removed_raw;
 
     builder->raws[raw].same_as = same_as;
     builder->raws[raw].object = builder->raws[same_as].object;
-    if (removed != FLOW_NONE &&
+    if (removed != GRAPH_NONE &&
         builder->raws[removed].object == builder->raws[raw].object) {
-        builder->visit.removed_raw = FLOW_NONE; /* it was taken out */
+        builder->visit.removed_raw = GRAPH_NONE; /* it was taken out */
     }
 }
 
 /* Whether the name has the very object that it had, though it is new to this call: the old one
  * was alive until now, so no other can have its address. */
-static bool is_same_object(const struct flow_builder *builder,
+static bool is_same_object(const struct graph_builder *builder,
                            uint32_t previous,
                            uint32_t raw,
-                           const struct flow_binding *binding)
+                           const struct graph_binding *binding)
 {
-    const struct flow_raw *then = &builder->raws[previous];
-    const struct flow_raw *now = &builder->raws[raw];
+    const struct graph_raw *then = &builder->raws[previous];
+    const struct graph_raw *now = &builder->raws[raw];
 
     return now->address != 0 && then->address == now->address &&
-           flow_storage_of(builder, then) == flow_storage_of(builder, now) &&
+           graph_storage_of(builder, then) == graph_storage_of(builder, now) &&
            then->version <= now->version && !binding->is_ambiguous;
 }
 
 /* What was written into the value's memory through other names since `before` held it, up to what
  * covers it. Without `before` the memory may have been another value's then: it must be equal. */
-static bool add_writings(struct flow_builder *builder, uint32_t raw, uint32_t before)
+static bool add_writings(struct graph_builder *builder, uint32_t raw, uint32_t before)
 {
-    const struct flow_raw *node = &builder->raws[raw];
-    uint64_t storage = flow_storage_of(builder, node);
+    const struct graph_raw *node = &builder->raws[raw];
+    uint64_t storage = graph_storage_of(builder, node);
     uint32_t writing =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->writings, storage);
 
-    for (uint32_t i = 0; i < FLOW_WRITINGS_MAX && writing < raw &&
-                         (before == FLOW_NONE || writing > before);
+    for (uint32_t i = 0; i < GRAPH_WRITINGS_MAX && writing < raw &&
+                         (before == GRAPH_NONE || writing > before);
          i++) {
-        const struct flow_raw *write = &builder->raws[writing];
+        const struct graph_raw *write = &builder->raws[writing];
         bool is_equal = write->has_hash && node->has_hash &&
                         write->hash == node->hash && write->memory == node->memory &&
                         write->dtype == node->dtype;
         uint32_t older = write->written;
-        bool is_last = is_equal || flow_is_covered(builder, node, write);
+        bool is_last = is_equal || graph_is_covered(builder, node, write);
 
-        if (!write->is_hidden && (is_equal || before != FLOW_NONE) &&
-            !flow_edge_add(builder, FLOW_EDGE_ALIAS, writing, raw)) {
+        if (!write->is_hidden && (is_equal || before != GRAPH_NONE) &&
+            !graph_edge_add(builder, GRAPH_ALIAS, writing, raw)) {
             return false;
         }
         if (is_last) {
@@ -283,66 +283,66 @@ static bool add_writings(struct flow_builder *builder, uint32_t raw, uint32_t be
     return true;
 }
 
-bool flow_edges_of_read(struct flow_builder *builder,
-                        uint32_t raw,
-                        uint32_t index,
-                        uint32_t origin)
+bool graph_edges_of_read(struct graph_builder *builder,
+                         uint32_t raw,
+                         uint32_t index,
+                         uint32_t origin)
 {
-    const struct flow_binding *binding =
-        index == FLOW_NONE ? NULL : &builder->bindings[index];
+    const struct graph_binding *binding =
+        index == GRAPH_NONE ? NULL : &builder->bindings[index];
     uint32_t before = origin;
 
-    if (before == FLOW_NONE && binding != NULL) {
-        before = flow_find_previous(builder, builder->raws[raw].path, binding);
-        if (before != FLOW_NONE && !is_same_object(builder, before, raw, binding)) {
-            before = FLOW_NONE;
+    if (before == GRAPH_NONE && binding != NULL) {
+        before = graph_find_previous(builder, builder->raws[raw].path, binding);
+        if (before != GRAPH_NONE && !is_same_object(builder, before, raw, binding)) {
+            before = GRAPH_NONE;
         }
     }
-    if (before != FLOW_NONE && builder->raws[before].is_hidden) {
-        before = FLOW_NONE;
+    if (before != GRAPH_NONE && builder->raws[before].is_hidden) {
+        before = GRAPH_NONE;
     }
     if (!add_writings(builder, raw, before)) {
         return false;
     }
-    if (before == FLOW_NONE) {
+    if (before == GRAPH_NONE) {
         return true;
     }
     builder->raws[raw].object = builder->raws[before].object;
-    return flow_edge_add(builder, FLOW_EDGE_WRITE, before, raw);
+    return graph_edge_add(builder, GRAPH_WRITE, before, raw);
 }
 
 /* `y.data.add_(1)`: the value that the statement read and that lies in the same memory, where it
- * was another before. FLOW_NONE: there is none. */
-static uint32_t find_written_through(const struct flow_builder *builder,
+ * was another before. GRAPH_NONE: there is none. */
+static uint32_t find_written_through(const struct graph_builder *builder,
                                      uint32_t raw,
                                      const struct log_event_view *event)
 {
-    const struct flow_raw *node = &builder->raws[raw];
+    const struct graph_raw *node = &builder->raws[raw];
 
-    if (event->site->kind != SITE_MUTATE || flow_storage_of(builder, node) == 0 ||
+    if (event->site->kind != SITE_MUTATE || graph_storage_of(builder, node) == 0 ||
         !node->has_hash) {
-        return FLOW_NONE;
+        return GRAPH_NONE;
     }
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
-        const struct flow_raw *source = &builder->raws[builder->sources[i].raw];
+        const struct graph_raw *source = &builder->raws[builder->sources[i].raw];
 
-        if (flow_storage_of(builder, source) == flow_storage_of(builder, node) &&
+        if (graph_storage_of(builder, source) == graph_storage_of(builder, node) &&
             source->has_hash && source->hash != node->hash) {
             return builder->sources[i].raw;
         }
     }
-    return FLOW_NONE;
+    return GRAPH_NONE;
 }
 
-bool flow_edges_of_value(struct flow_builder *builder,
-                         uint32_t raw,
-                         uint32_t index,
-                         const struct log_event_view *event)
+bool graph_edges_of_value(struct graph_builder *builder,
+                          uint32_t raw,
+                          uint32_t index,
+                          const struct log_event_view *event)
 {
-    const struct flow_binding *binding = &builder->bindings[index];
-    uint32_t previous = flow_find_previous(builder, builder->raws[raw].path, binding);
+    const struct graph_binding *binding = &builder->bindings[index];
+    uint32_t previous = graph_find_previous(builder, builder->raws[raw].path, binding);
     uint32_t origin = find_origin(builder, event);
-    uint32_t before = previous != FLOW_NONE ? previous : origin;
+    uint32_t before = previous != GRAPH_NONE ? previous : origin;
 
     if (event->change == CHANGE_MUTATED) {
         return add_write(builder, raw, before, event);
@@ -350,24 +350,24 @@ bool flow_edges_of_value(struct flow_builder *builder,
     if (event->change == CHANGE_ALIASED) {
         return add_alias(builder, raw, before, origin);
     }
-    if (origin == FLOW_NONE && previous != FLOW_NONE &&
+    if (origin == GRAPH_NONE && previous != GRAPH_NONE &&
         (event->change == CHANGE_SAME ||
          is_same_object(builder, previous, raw, binding))) {
         origin = previous;
     }
-    if (origin == FLOW_NONE) {
+    if (origin == GRAPH_NONE) {
         before = find_written_through(builder, raw, event);
-        builder->raws[raw].flags |= before == FLOW_NONE ? 0 : FLOW_NODE_IN_PLACE;
-        return before == FLOW_NONE ? flow_made(builder, raw, event)
-                                   : add_write(builder, raw, before, event);
+        builder->raws[raw].flags |= before == GRAPH_NONE ? 0 : GRAPH_IN_PLACE;
+        return before == GRAPH_NONE ? graph_made(builder, raw, event)
+                                    : add_write(builder, raw, before, event);
     }
-    if (!flow_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw])) {
+    if (!graph_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw])) {
         /* New as a name of this call, but the object was there: it was written to. */
-        builder->raws[raw].flags |= FLOW_NODE_IN_PLACE;
+        builder->raws[raw].flags |= GRAPH_IN_PLACE;
         return add_write(builder, raw, origin, event);
     }
-    flow_set_same(builder, raw, origin);
-    return flow_edge_add(builder, FLOW_EDGE_SAME, origin, raw);
+    graph_set_same(builder, raw, origin);
+    return graph_edge_add(builder, GRAPH_SAME, origin, raw);
 }
 
 /* What calls are given and what they return, joined with the statement that made them: it is
@@ -379,44 +379,44 @@ bool flow_edges_of_value(struct flow_builder *builder,
 /* ---- what an argument is ---- */
 
 static bool
-is_pending_result(const struct flow_builder *builder, uint32_t origin, uint32_t caller)
+is_pending_result(const struct graph_builder *builder, uint32_t origin, uint32_t caller)
 {
-    const struct flow_call *call = &builder->calls[builder->raws[origin].call];
+    const struct graph_raw_call *call = &builder->calls[builder->raws[origin].call];
 
-    return (builder->raws[origin].flags & FLOW_NODE_RESULT) != 0 && call->is_pending &&
+    return (builder->raws[origin].flags & GRAPH_RESULT) != 0 && call->is_pending &&
            call->parent == caller;
 }
 
-bool flow_judge_argument(struct flow_builder *builder,
-                         uint32_t raw,
-                         const struct log_event_view *event)
+bool graph_judge_argument(struct graph_builder *builder,
+                          uint32_t raw,
+                          const struct log_event_view *event)
 {
-    struct flow_raw *node = &builder->raws[raw];
+    struct graph_raw *node = &builder->raws[raw];
     uint32_t caller = builder->calls[node->call].parent;
-    uint32_t origin = flow_origin_of(builder, event);
-    uint64_t storage = flow_storage_of(builder, node);
+    uint32_t origin = graph_origin_of(builder, event);
+    uint64_t storage = graph_storage_of(builder, node);
     uint32_t base =
         storage == 0 ? NUMBER_MAP_NONE : number_map_get(&builder->storages, storage);
     uint32_t holder;
 
-    if (base != NUMBER_MAP_NONE && flow_is_held(builder, base)) {
-        struct flow_argument *argument = flow_argument_set(builder, raw);
+    if (base != NUMBER_MAP_NONE && graph_is_held(builder, base)) {
+        struct graph_argument *argument = graph_argument_set(builder, raw);
 
         if (argument == NULL) {
             return false;
         }
         argument->base = base;
     }
-    if (origin == FLOW_NONE) {
+    if (origin == GRAPH_NONE) {
         return true;
     }
-    holder = flow_find_holder(builder, origin);
+    holder = graph_find_holder(builder, origin);
     if (is_pending_result(builder, origin, caller)) {
-        flow_set_same(builder, raw, origin);
-    } else if (holder != FLOW_NONE) {
-        flow_set_same(builder, raw, holder);
+        graph_set_same(builder, raw, origin);
+    } else if (holder != GRAPH_NONE) {
+        graph_set_same(builder, raw, holder);
     } else {
-        struct flow_argument *argument = flow_argument_set(builder, raw);
+        struct graph_argument *argument = graph_argument_set(builder, raw);
 
         if (argument == NULL) {
             return false;
@@ -428,12 +428,12 @@ bool flow_judge_argument(struct flow_builder *builder,
 
 /* ---- arguments ---- */
 
-static bool is_made_by(const struct flow_builder *builder,
-                       const struct flow_call *callee,
+static bool is_made_by(const struct graph_builder *builder,
+                       const struct graph_raw_call *callee,
                        const struct site *site)
 {
-    const struct flow_call *caller = &builder->calls[builder->visit.call];
-    const struct flow_module *module = &builder->modules[caller->module];
+    const struct graph_raw_call *caller = &builder->calls[builder->visit.call];
+    const struct graph_module *module = &builder->modules[caller->module];
     uint32_t first = module->module->first_site;
 
     if (callee->line == 0) {
@@ -487,7 +487,7 @@ static void find_calls(const struct term *term, struct term_calls *calls)
 }
 
 /* Whether the term is a part of one of that kind: of a comprehension, of a choice. */
-bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind)
+bool graph_term_is_in(const struct term *term, uint32_t node, enum term_kind kind)
 {
     for (uint32_t i = 0; i < node; i++) {
         if (term->nodes[i].kind == kind && term->nodes[i].next > node) {
@@ -497,8 +497,8 @@ bool flow_term_is_in(const struct term *term, uint32_t node, enum term_kind kind
     return false;
 }
 
-static struct slice function_name(const struct flow_builder *builder,
-                                  const struct flow_call *call)
+static struct slice function_name(const struct graph_builder *builder,
+                                  const struct graph_raw_call *call)
 {
     return builder->modules[call->module].module->table.functions[call->function].name;
 }
@@ -515,8 +515,8 @@ static struct slice class_of(struct slice name)
 }
 
 /* Whether the module is inside of one of that name, which is called: `q.1` in `self.q(x)`. */
-static bool is_within(const struct flow_builder *builder,
-                      const struct flow_call *call,
+static bool is_within(const struct graph_builder *builder,
+                      const struct graph_raw_call *call,
                       struct slice name)
 {
     struct slice path = builder->texts.texts[call->path];
@@ -539,7 +539,7 @@ static bool is_within(const struct flow_builder *builder,
 }
 
 /* Whether the read is a tensor. */
-static bool is_tensor_read(const struct flow_builder *builder, uint32_t read)
+static bool is_tensor_read(const struct graph_builder *builder, uint32_t read)
 {
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
         if (builder->sources[i].read == read &&
@@ -551,7 +551,7 @@ static bool is_tensor_read(const struct flow_builder *builder, uint32_t read)
 }
 
 /* Whether the method's object may be a module: `self.net(x)`, and not `x.transpose(0, 1)`. */
-static bool is_of_module(const struct flow_builder *builder, uint32_t node)
+static bool is_of_module(const struct graph_builder *builder, uint32_t node)
 {
     const struct term *term = builder->visit.term;
     uint32_t object = term_child(term, node);
@@ -565,8 +565,8 @@ static bool is_of_module(const struct flow_builder *builder, uint32_t node)
 }
 
 /* Whether a call by that name may be the call of the function. */
-static bool names_fit(const struct flow_builder *builder,
-                      const struct flow_call *call,
+static bool names_fit(const struct graph_builder *builder,
+                      const struct graph_raw_call *call,
                       uint32_t place)
 {
     const struct term_node *node = &builder->visit.term->nodes[place];
@@ -588,23 +588,24 @@ static bool names_fit(const struct flow_builder *builder,
                            : slice_equal(node->key, slice_last_part(path, '.')));
 }
 
-static void match(struct flow_builder *builder, struct flow_call *call, uint32_t node)
+static void
+match(struct graph_builder *builder, struct graph_raw_call *call, uint32_t node)
 {
     uint32_t *last = &builder->uses[node].first_call;
 
-    while (*last != FLOW_NONE) {
+    while (*last != GRAPH_NONE) {
         last = &builder->calls[*last].next_at_term;
     }
     *last = (uint32_t)(call - builder->calls);
-    call->next_at_term = FLOW_NONE;
+    call->next_at_term = GRAPH_NONE;
     call->term_node = node;
 }
 
 /* The next call of the term, from `*place` on, that may be this one; of a comprehension's also those
  * before. */
-static bool match_next(struct flow_builder *builder,
+static bool match_next(struct graph_builder *builder,
                        const struct term_calls *calls,
-                       struct flow_call *call,
+                       struct graph_raw_call *call,
                        uint32_t *place)
 {
     const struct term *term = builder->visit.term;
@@ -614,7 +615,7 @@ static bool match_next(struct flow_builder *builder,
         uint32_t node = calls->nodes[at];
 
         if (names_fit(builder, call, node) &&
-            (at >= *place || flow_term_is_in(term, node, TERM_EACH))) {
+            (at >= *place || graph_term_is_in(term, node, TERM_EACH))) {
             match(builder, call, node);
             *place = at + 1;
             return true;
@@ -624,8 +625,8 @@ static bool match_next(struct flow_builder *builder,
 }
 
 /* Whether the function is a property, or is called by an operator: there is no call in the text. */
-static bool is_without_call(const struct flow_builder *builder,
-                            const struct flow_call *call,
+static bool is_without_call(const struct graph_builder *builder,
+                            const struct graph_raw_call *call,
                             const struct site *site)
 {
     struct slice name = slice_last_part(function_name(builder, call), '.');
@@ -639,12 +640,12 @@ static bool is_without_call(const struct flow_builder *builder,
 }
 
 /* The call of the term that made this one: of the module that it is in, or else the only one that
- * no recorded call is known of. FLOW_NONE: there is none, or several. */
-static uint32_t find_open(const struct flow_builder *builder,
+ * no recorded call is known of. GRAPH_NONE: there is none, or several. */
+static uint32_t find_open(const struct graph_builder *builder,
                           const struct term_calls *calls,
-                          const struct flow_call *call)
+                          const struct graph_raw_call *call)
 {
-    uint32_t found = FLOW_NONE;
+    uint32_t found = GRAPH_NONE;
 
     for (uint32_t i = 0; i < calls->count; i++) {
         if (is_within(builder, call, builder->visit.term->nodes[calls->nodes[i]].key)) {
@@ -652,9 +653,9 @@ static uint32_t find_open(const struct flow_builder *builder,
         }
     }
     for (uint32_t i = 0; i < calls->count; i++) {
-        if (builder->uses[calls->nodes[i]].first_call == FLOW_NONE) {
-            if (found != FLOW_NONE) {
-                return FLOW_NONE;
+        if (builder->uses[calls->nodes[i]].first_call == GRAPH_NONE) {
+            if (found != GRAPH_NONE) {
+                return GRAPH_NONE;
             }
             found = calls->nodes[i];
         }
@@ -662,37 +663,38 @@ static uint32_t find_open(const struct flow_builder *builder,
     return found;
 }
 
-static bool has_self(const struct flow_builder *builder, const struct flow_call *call)
+static bool has_self(const struct graph_builder *builder,
+                     const struct graph_raw_call *call)
 {
     return call->argument_count > 0 &&
-           site_has_self(flow_site_of(builder, &builder->raws[call->first_argument]));
+           site_has_self(graph_site_of(builder, &builder->raws[call->first_argument]));
 }
 
 static void
-match_calls(struct flow_builder *builder, uint32_t first, const struct site *site)
+match_calls(struct graph_builder *builder, uint32_t first, const struct site *site)
 {
     struct term_calls calls;
     uint32_t place = 0;
 
     find_calls(builder->visit.term, &calls);
-    for (uint32_t i = first; i != FLOW_NONE && calls.count > 0;
+    for (uint32_t i = first; i != GRAPH_NONE && calls.count > 0;
          i = builder->calls[i].next_pending) {
-        struct flow_call *call = &builder->calls[i];
+        struct graph_raw_call *call = &builder->calls[i];
 
         call->is_bound = has_self(builder, call);
         if (call->is_made_here) {
             match_next(builder, &calls, call, &place);
         }
     }
-    for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
-        struct flow_call *call = &builder->calls[i];
+    for (uint32_t i = first; i != GRAPH_NONE; i = builder->calls[i].next_pending) {
+        struct graph_raw_call *call = &builder->calls[i];
 
-        if (call->is_made_here && call->term_node == FLOW_NONE &&
+        if (call->is_made_here && call->term_node == GRAPH_NONE &&
             !is_without_call(builder, call, site)) {
             uint32_t open = find_open(builder, &calls, call);
 
             call->is_inside = true;
-            if (open != FLOW_NONE) {
+            if (open != GRAPH_NONE) {
                 match(builder, call, open);
             }
         }
@@ -702,35 +704,36 @@ match_calls(struct flow_builder *builder, uint32_t first, const struct site *sit
 /* ---- arguments ---- */
 
 /* Which of the statement's reads each argument is. */
-static void find_same(struct flow_builder *builder, const struct flow_call *callee)
+static void find_same(struct graph_builder *builder,
+                      const struct graph_raw_call *callee)
 {
     for (uint32_t i = 0; i < callee->argument_count; i++) {
         uint32_t argument = callee->first_argument + i;
-        const struct flow_raw *node = &builder->raws[argument];
-        uint32_t maybe = flow_argument_of(builder, node)->maybe;
-        uint32_t object = maybe != FLOW_NONE ? maybe : node->object;
+        const struct graph_raw *node = &builder->raws[argument];
+        uint32_t maybe = graph_argument_of(builder, node)->maybe;
+        uint32_t object = maybe != GRAPH_NONE ? maybe : node->object;
         uint32_t read =
-            object == FLOW_NONE ? FLOW_NONE : flow_find_read(builder, object);
+            object == GRAPH_NONE ? GRAPH_NONE : graph_find_read(builder, object);
 
         /* A name whose first event is the argument means the argument itself. */
-        if (read != FLOW_NONE && builder->sources[read].raw < callee->first_argument) {
-            flow_set_same(builder, argument, builder->sources[read].raw);
+        if (read != GRAPH_NONE && builder->sources[read].raw < callee->first_argument) {
+            graph_set_same(builder, argument, builder->sources[read].raw);
         }
     }
 }
 
 static bool
-shares_storage(const struct flow_builder *builder, uint32_t source, uint32_t argument)
+shares_storage(const struct graph_builder *builder, uint32_t source, uint32_t argument)
 {
-    uint64_t storage = flow_storage_of(builder, &builder->raws[argument]);
+    uint64_t storage = graph_storage_of(builder, &builder->raws[argument]);
 
-    return storage != 0 && flow_storage_of(builder, &builder->raws[source]) == storage;
+    return storage != 0 && graph_storage_of(builder, &builder->raws[source]) == storage;
 }
 
 /* Of a call that no term is known of: a view of something that was read, `w[:2]`, or else any of what
  * was read. */
-static bool link_unknown(struct flow_builder *builder,
-                         const struct flow_call *callee,
+static bool link_unknown(struct graph_builder *builder,
+                         const struct graph_raw_call *callee,
                          uint32_t argument)
 {
     uint32_t before = builder->edge_count;
@@ -738,15 +741,15 @@ static bool link_unknown(struct flow_builder *builder,
 
     for (int round = 0; round < 2 && linked == 0; round++) {
         for (uint32_t i = 0; i < builder->visit.source_count; i++) {
-            const struct flow_source *source = &builder->sources[i];
+            const struct graph_input *source = &builder->sources[i];
             bool is_view = shares_storage(builder, source->raw, argument);
 
             if (source->raw >= callee->first_argument ||
                 linked >= ARGUMENT_SOURCES_MAX || (round == 0 && !is_view)) {
                 continue;
             }
-            if (!flow_edge_add_read(builder, source, argument, source->is_form,
-                                    round == 1)) {
+            if (!graph_edge_add_read(builder, source, argument, source->is_form,
+                                     round == 1)) {
                 return false;
             }
             linked = builder->edge_count - before;
@@ -756,18 +759,18 @@ static bool link_unknown(struct flow_builder *builder,
 }
 
 /* An argument that is no value with a name. */
-static bool link_argument(struct flow_builder *builder,
+static bool link_argument(struct graph_builder *builder,
                           const struct site *site,
-                          const struct flow_call *callee,
+                          const struct graph_raw_call *callee,
                           uint32_t argument)
 {
-    uint32_t base = flow_argument_of(builder, &builder->raws[argument])->base;
+    uint32_t base = graph_argument_of(builder, &builder->raws[argument])->base;
 
-    if (site != NULL && callee->term_node != FLOW_NONE && !callee->is_inside) {
-        return flow_made_argument(builder, site, argument, callee);
+    if (site != NULL && callee->term_node != GRAPH_NONE && !callee->is_inside) {
+        return graph_made_argument(builder, site, argument, callee);
     }
-    if (base != FLOW_NONE && !builder->raws[base].is_hidden) {
-        return flow_edge_add(builder, FLOW_EDGE_VALUE, base, argument);
+    if (base != GRAPH_NONE && !builder->raws[base].is_hidden) {
+        return graph_edge_add(builder, GRAPH_VALUE, base, argument);
     }
     return site == NULL || builder->raws[argument].kind != VALUE_TENSOR ||
            link_unknown(builder, callee, argument);
@@ -775,40 +778,42 @@ static bool link_argument(struct flow_builder *builder,
 
 /* The edges of a call's arguments; the site of the statement that made it, or NULL where that is none
  * that is recorded. */
-static bool link_arguments(struct flow_builder *builder,
+static bool link_arguments(struct graph_builder *builder,
                            const struct site *site,
-                           const struct flow_call *callee)
+                           const struct graph_raw_call *callee)
 {
     for (uint32_t i = 0; i < callee->argument_count; i++) {
         uint32_t argument = callee->first_argument + i;
-        const struct flow_raw *node = &builder->raws[argument];
+        const struct graph_raw *node = &builder->raws[argument];
 
         if (node->is_hidden || node->is_promoted) {
             continue;
         }
-        if (node->same_as == FLOW_NONE) {
+        if (node->same_as == GRAPH_NONE) {
             if (!link_argument(builder, site, callee, argument)) {
                 return false;
             }
         } else if (!builder->raws[node->same_as].is_hidden &&
-                   !flow_edge_add(builder, FLOW_EDGE_SAME, node->same_as, argument)) {
+                   !graph_edge_add(builder, GRAPH_SAME, node->same_as, argument)) {
             return false;
         }
     }
     return true;
 }
 
-static bool add_results(struct flow_builder *builder, const struct flow_call *callee)
+static bool add_results(struct graph_builder *builder,
+                        const struct graph_raw_call *callee)
 {
     for (uint32_t i = 0; i < callee->result_count; i++) {
         uint32_t result = callee->first_result + i;
-        struct flow_source source = {
-            .raw = result,
-            .read = FLOW_NONE,
-            .node = FLOW_NONE,
-            .from = callee->term_node == FLOW_NONE ? FLOW_FROM_RESULT : FLOW_FROM_TERM};
+        struct graph_input source = {.raw = result,
+                                     .read = GRAPH_NONE,
+                                     .node = GRAPH_NONE,
+                                     .from = callee->term_node == GRAPH_NONE
+                                                 ? GRAPH_FROM_RESULT
+                                                 : GRAPH_FROM_TERM};
 
-        if (!builder->raws[result].is_hidden && !flow_source_add(builder, &source)) {
+        if (!builder->raws[result].is_hidden && !graph_input_add(builder, &source)) {
             return false;
         }
     }
@@ -816,7 +821,8 @@ static bool add_results(struct flow_builder *builder, const struct flow_call *ca
 }
 
 /* Without what the statement read: of a statement that is not recorded. */
-static bool link_alone(struct flow_builder *builder, const struct flow_call *callee)
+static bool link_alone(struct graph_builder *builder,
+                       const struct graph_raw_call *callee)
 {
     uint32_t count = builder->visit.source_count;
     bool is_done;
@@ -827,17 +833,17 @@ static bool link_alone(struct flow_builder *builder, const struct flow_call *cal
     return is_done;
 }
 
-bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
+bool graph_edges_of_calls(struct graph_builder *builder, const struct site *site)
 {
-    struct flow_call *caller = &builder->calls[builder->visit.call];
+    struct graph_raw_call *caller = &builder->calls[builder->visit.call];
     uint32_t first = caller->first_pending;
     uint32_t next;
 
-    if (first == FLOW_NONE) {
+    if (first == GRAPH_NONE) {
         return true;
     }
-    caller->first_pending = FLOW_NONE;
-    for (uint32_t i = first; i != FLOW_NONE; i = builder->calls[i].next_pending) {
+    caller->first_pending = GRAPH_NONE;
+    for (uint32_t i = first; i != GRAPH_NONE; i = builder->calls[i].next_pending) {
         builder->calls[i].is_made_here = is_made_by(builder, &builder->calls[i], site);
         if (builder->calls[i].is_made_here) {
             builder->calls[i].made = builder->visit.serial;
@@ -845,26 +851,26 @@ bool flow_edges_of_calls(struct flow_builder *builder, const struct site *site)
         }
     }
     match_calls(builder, first, site);
-    for (uint32_t i = first; i != FLOW_NONE; i = next) {
-        struct flow_call *callee = &builder->calls[i];
+    for (uint32_t i = first; i != GRAPH_NONE; i = next) {
+        struct graph_raw_call *callee = &builder->calls[i];
 
         next = callee->next_pending;
-        callee->next_pending = FLOW_NONE;
+        callee->next_pending = GRAPH_NONE;
         callee->is_pending = false;
         if (callee->is_made_here ? !link_arguments(builder, site, callee) ||
                                        !add_results(builder, callee)
                                  : !link_alone(builder, callee)) {
             return false;
         }
-        flow_scope_note_over(builder, i);
+        graph_scope_note_over(builder, i);
     }
     return true;
 }
 
-bool flow_edges_of_last_calls(struct flow_builder *builder)
+bool graph_edges_of_last_calls(struct graph_builder *builder)
 {
     for (uint32_t i = 0; i < builder->call_count; i++) {
-        if ((builder->calls[i].is_pending || builder->calls[i].parent == FLOW_NONE) &&
+        if ((builder->calls[i].is_pending || builder->calls[i].parent == GRAPH_NONE) &&
             !link_alone(builder, &builder->calls[i])) {
             return false;
         }

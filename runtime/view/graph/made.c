@@ -1,6 +1,6 @@
 /* Made: which of a statement's sources one of its values comes from, by the statement's term. */
-#include "runtime/view/flow/build.h"
-#include "runtime/view/flow/paths.h"
+#include "runtime/view/graph/build.h"
+#include "runtime/view/graph/paths.h"
 
 #include "runtime/base/memory.h"
 
@@ -14,14 +14,14 @@
 
 /* A walk over a term, towards the part of it that is the target's value. */
 struct walk {
-    struct flow_builder *builder;
+    struct graph_builder *builder;
     const struct term *term;
     const struct site *site;
-    uint32_t target;      /* a raw node; FLOW_NONE: an object, or nothing but a count */
-    uint32_t content;     /* the object's; FLOW_NONE */
-    uint32_t array_count; /* arrays that were found: not of their forms alone */
-    uint32_t whole_count; /* of these, values of names themselves */
-    uint32_t found_count; /* anything */
+    uint32_t target;  /* a raw node; GRAPH_NONE: an object, or nothing but a count */
+    uint32_t content; /* the object's; GRAPH_NONE */
+    uint32_t array_count;       /* arrays that were found: not of their forms alone */
+    uint32_t whole_count;       /* of these, values of names themselves */
+    uint32_t found_count;       /* anything */
     uint32_t places[LISTS_MAX]; /* of the item that is made, in the lists around it */
     uint32_t list_count;
     bool has_failed;
@@ -37,38 +37,38 @@ static void find(struct walk *walk, uint32_t node, struct slice path, struct way
 
 /* ---- what is found ---- */
 
-static bool is_array(const struct flow_raw *node)
+static bool is_array(const struct graph_raw *node)
 {
     return node->kind == VALUE_TENSOR;
 }
 
 /* Whether the target shows that it has the source's very elements, or lies in its memory. Where no
  * element is finite, equal hashes show nothing: whatever a NaN goes into becomes one. */
-static bool is_evident(const struct flow_builder *builder,
-                       const struct flow_raw *source,
-                       const struct flow_raw *target)
+static bool is_evident(const struct graph_builder *builder,
+                       const struct graph_raw *source,
+                       const struct graph_raw *target)
 {
-    uint64_t storage = flow_storage_of(builder, source);
+    uint64_t storage = graph_storage_of(builder, source);
 
     if (!is_array(source) || !is_array(target)) {
         return false;
     }
-    return (storage != 0 && storage == flow_storage_of(builder, target)) ||
+    return (storage != 0 && storage == graph_storage_of(builder, target)) ||
            (source->has_hash && target->has_hash && source->hash == target->hash &&
             source->dtype == target->dtype && source->has_finite);
 }
 
 static bool
-carry(struct flow_builder *builder, uint32_t index, uint32_t raw, struct way way)
+carry(struct graph_builder *builder, uint32_t index, uint32_t raw, struct way way)
 {
-    struct flow_content *content = &builder->contents[index];
+    struct graph_content *content = &builder->contents[index];
     void *items = builder->carried;
 
     if (content->carried_count == CARRIED_MAX) {
         return true;
     }
     for (uint32_t i = 0; i < content->carried_count; i++) {
-        struct flow_carried *known = &builder->carried[content->carried + i];
+        struct graph_carried *known = &builder->carried[content->carried + i];
 
         if (known->raw == raw) {
             known->is_form = known->is_form && way.is_form;
@@ -76,21 +76,21 @@ carry(struct flow_builder *builder, uint32_t index, uint32_t raw, struct way way
             return true;
         }
     }
-    if (!flow_grow(builder, &items, &builder->carried_capacity, builder->carried_count,
-                   sizeof *builder->carried)) {
+    if (!graph_grow(builder, &items, &builder->carried_capacity, builder->carried_count,
+                    sizeof *builder->carried)) {
         return false;
     }
     builder->carried = items;
     builder->carried[builder->carried_count++] =
-        (struct flow_carried){raw, way.is_form, way.is_unsure};
+        (struct graph_carried){raw, way.is_form, way.is_unsure};
     content->carried_count++;
     return true;
 }
 
-static void add(struct walk *walk, const struct flow_source *source, struct way way)
+static void add(struct walk *walk, const struct graph_input *source, struct way way)
 {
-    struct flow_builder *builder = walk->builder;
-    const struct flow_raw *node = &builder->raws[source->raw];
+    struct graph_builder *builder = walk->builder;
+    const struct graph_raw *node = &builder->raws[source->raw];
     bool is_form = way.is_form || source->is_form;
     bool is_unsure = way.is_unsure || source->is_unsure;
 
@@ -99,16 +99,16 @@ static void add(struct walk *walk, const struct flow_source *source, struct way 
         walk->array_count++;
         walk->whole_count += source->rest == 0 && !source->is_carried;
     }
-    if (walk->content != FLOW_NONE) {
+    if (walk->content != GRAPH_NONE) {
         walk->has_failed |= !carry(builder, walk->content, source->raw,
                                    (struct way){is_form, is_unsure});
-    } else if (walk->target != FLOW_NONE && builder->visit.edges_left > 0) {
-        const struct flow_raw *target = &builder->raws[walk->target];
+    } else if (walk->target != GRAPH_NONE && builder->visit.edges_left > 0) {
+        const struct graph_raw *target = &builder->raws[walk->target];
 
         builder->visit.edges_left--;
         walk->has_failed |=
-            !flow_edge_add_read(builder, source, walk->target, is_form,
-                                is_unsure && !is_evident(builder, node, target));
+            !graph_edge_add_read(builder, source, walk->target, is_form,
+                                 is_unsure && !is_evident(builder, node, target));
     }
 }
 
@@ -119,17 +119,17 @@ static struct slice text_of(const struct walk *walk, uint32_t number)
 
 /* What a chain of terms stands for, as far as it is at that path. */
 static void find_chain(struct walk *walk,
-                       const struct flow_use *use,
+                       const struct graph_use *use,
                        struct slice path,
                        struct way way)
 {
     bool is_found = false;
 
     for (uint32_t i = 0; i < use->count && !walk->has_failed; i++) {
-        const struct flow_source *source = &walk->builder->sources[use->first + i];
+        const struct graph_input *source = &walk->builder->sources[use->first + i];
         struct slice rest;
 
-        if (flow_path_fits(text_of(walk, source->rest), path, &rest)) {
+        if (graph_path_fits(text_of(walk, source->rest), path, &rest)) {
             is_found = true;
             add(walk, source, way);
         }
@@ -147,8 +147,8 @@ static struct walk count_of(const struct walk *walk, uint32_t node)
     struct walk counting = {.builder = walk->builder,
                             .term = walk->term,
                             .site = walk->site,
-                            .target = FLOW_NONE,
-                            .content = FLOW_NONE};
+                            .target = GRAPH_NONE,
+                            .content = GRAPH_NONE};
 
     find(&counting, node, SLICE(""), (struct way){false, false});
     return counting;
@@ -196,19 +196,19 @@ static bool is_use(const struct walk *walk, uint32_t node)
 static void
 find_sum(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
-    struct flow_path any;
+    struct graph_path any;
     bool is_found = false;
 
     if (path.size == 0) {
         find_parts(walk, node, term_child(walk->term, node), path, way);
         return;
     }
-    flow_path_set(&any, SLICE("[*]"), flow_path_behind(path));
+    graph_path_set(&any, SLICE("[*]"), graph_path_behind(path));
     for (uint32_t i = term_child(walk->term, node); i != 0;
          i = term_sibling(walk->term, node, i)) {
         if (!is_use(walk, i)) {
             is_found = true;
-            find(walk, i, flow_path_slice(&any), way);
+            find(walk, i, graph_path_slice(&any), way);
         }
     }
     if (!is_found) {
@@ -230,7 +230,7 @@ static bool is_refuted(const struct walk *walk, uint32_t node)
     const struct term_node *at = &walk->term->nodes[node];
     struct slice name;
 
-    if (walk->target == FLOW_NONE || at->kind != TERM_READ ||
+    if (walk->target == GRAPH_NONE || at->kind != TERM_READ ||
         !is_array(&walk->builder->raws[walk->target])) {
         return false;
     }
@@ -266,19 +266,19 @@ find_list(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
     uint32_t wanted = 0;
     uint32_t place = 0;
-    bool has_place = flow_path_number(path, &wanted);
+    bool has_place = graph_path_number(path, &wanted);
 
     for (uint32_t i = term_child(walk->term, node); i != 0;
          i = term_sibling(walk->term, node, i)) {
         if (walk->term->nodes[i].mark == TERM_STAR) {
-            struct flow_path any;
+            struct graph_path any;
 
             has_place = has_place && wanted < place;
-            flow_path_set(&any, path.size > 0 ? SLICE("[*]") : SLICE(""),
-                          flow_path_behind(path));
-            find(walk, i, flow_path_slice(&any), way);
+            graph_path_set(&any, path.size > 0 ? SLICE("[*]") : SLICE(""),
+                           graph_path_behind(path));
+            find(walk, i, graph_path_slice(&any), way);
         } else if (!has_place || place == wanted) {
-            find(walk, i, flow_path_behind(path), way);
+            find(walk, i, graph_path_behind(path), way);
         }
         place++;
     }
@@ -293,11 +293,11 @@ find_dict(struct walk *walk, uint32_t node, struct slice path, struct way way)
 
         if (part->mark == TERM_KEYWORD) {
             if (path.size == 0 || slice_starts(path, SLICE("[*]")) ||
-                flow_path_has_key(path, part->given)) {
-                find(walk, i, flow_path_behind(path), way);
+                graph_path_has_key(path, part->given)) {
+                find(walk, i, graph_path_behind(path), way);
             }
         } else if (part->mark == TERM_COMPUTED) {
-            find(walk, i, flow_path_behind(path), way);
+            find(walk, i, graph_path_behind(path), way);
         } else {
             find(walk, i, path, way);
         }
@@ -311,31 +311,32 @@ find_dict(struct walk *walk, uint32_t node, struct slice path, struct way way)
 static bool
 find_results(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
-    const struct flow_builder *builder = walk->builder;
+    const struct graph_builder *builder = walk->builder;
     bool has_results = false;
     bool is_found = false;
 
     for (int round = 0; round < 2 && !is_found; round++) {
-        for (uint32_t i = builder->uses[node].first_call; i != FLOW_NONE;
+        for (uint32_t i = builder->uses[node].first_call; i != GRAPH_NONE;
              i = builder->calls[i].next_at_term) {
-            const struct flow_call *call = &builder->calls[i];
+            const struct graph_raw_call *call = &builder->calls[i];
 
             for (uint32_t k = 0; k < call->result_count; k++) {
                 uint32_t raw = call->first_result + k;
-                struct flow_source source = {
-                    .raw = raw, .read = FLOW_NONE, .node = FLOW_NONE};
+                struct graph_input source = {
+                    .raw = raw, .read = GRAPH_NONE, .node = GRAPH_NONE};
                 struct slice rest;
 
                 if (builder->raws[raw].is_hidden) {
                     continue;
                 }
                 has_results = true;
-                if (round == 1 || flow_path_fits(text_of(walk, builder->raws[raw].path),
-                                                 path, &rest)) {
+                if (round == 1 ||
+                    graph_path_fits(text_of(walk, builder->raws[raw].path), path,
+                                    &rest)) {
                     is_found = true;
                     /* Of several that one call made inside, the last returns what that returns. */
                     source.is_unsure = round == 1 || (call->is_inside &&
-                                                      call->next_at_term != FLOW_NONE);
+                                                      call->next_at_term != GRAPH_NONE);
                     source.rest = builder->raws[raw].path;
                     add(walk, &source, way);
                 }
@@ -359,12 +360,12 @@ find_item(struct walk *walk, uint32_t node, struct slice path, struct way way)
     uint32_t object = node + 1;
     uint32_t argument = term_sibling(walk->term, node, object);
     uint32_t other = argument == 0 ? 0 : term_sibling(walk->term, node, argument);
-    struct flow_path item;
+    struct graph_path item;
 
-    flow_term_item(walk->builder, walk->term, node, &item, path);
+    graph_term_item(walk->builder, walk->term, node, &item, path);
     way.is_unsure =
         way.is_unsure || (other != 0 && count_of(walk, other).found_count > 0);
-    find(walk, object, flow_path_slice(&item), way);
+    find(walk, object, graph_path_slice(&item), way);
     if (other != 0) {
         find(walk, other, path, way);
     }
@@ -380,24 +381,25 @@ find_in_container(struct walk *walk, uint32_t node, struct slice path, struct wa
     if (is_item_method(name)) {
         find_item(walk, node, path, way);
     } else if (slice_equal(name, SLICE("items"))) {
-        struct slice pair = flow_path_behind(path);
-        struct flow_path item;
+        struct slice pair = graph_path_behind(path);
+        struct graph_path item;
 
-        if (!flow_path_has_key(pair, SLICE("[0]"))) {
-            flow_path_set(&item, path.size > 0 ? SLICE("[*]") : SLICE(""),
-                          flow_path_behind(pair));
-            find(walk, object, flow_path_slice(&item), way);
+        if (!graph_path_has_key(pair, SLICE("[0]"))) {
+            graph_path_set(&item, path.size > 0 ? SLICE("[*]") : SLICE(""),
+                           graph_path_behind(pair));
+            find(walk, object, graph_path_slice(&item), way);
         }
     } else if (slice_equal(name, SLICE("values")) || slice_equal(name, SLICE("copy"))) {
-        struct flow_path item;
+        struct graph_path item;
 
-        flow_path_set(&item,
-                      path.size > 0 && slice_equal(name, SLICE("values")) ? SLICE("[*]")
-                                                                          : SLICE(""),
-                      path.size > 0 && slice_equal(name, SLICE("values"))
-                          ? flow_path_behind(path)
-                          : path);
-        find(walk, object, flow_path_slice(&item), way);
+        graph_path_set(&item,
+                       path.size > 0 && slice_equal(name, SLICE("values"))
+                           ? SLICE("[*]")
+                           : SLICE(""),
+                       path.size > 0 && slice_equal(name, SLICE("values"))
+                           ? graph_path_behind(path)
+                           : path);
+        find(walk, object, graph_path_slice(&item), way);
     } else {
         return slice_equal(name, SLICE("keys"));
     }
@@ -411,7 +413,7 @@ static uint32_t find_keyword(const struct walk *walk, uint32_t node, struct slic
          i = term_sibling(walk->term, node, i)) {
         const struct term_node *part = &walk->term->nodes[i];
 
-        if (part->mark == TERM_KEYWORD && flow_path_has_key(path, part->given)) {
+        if (part->mark == TERM_KEYWORD && graph_path_has_key(path, part->given)) {
             return i;
         }
     }
@@ -442,7 +444,7 @@ find_open_call(struct walk *walk, uint32_t node, struct slice path, struct way w
     uint32_t keyword = find_keyword(walk, node, path);
 
     if (keyword != 0) {
-        find(walk, keyword, flow_path_behind(path), way);
+        find(walk, keyword, graph_path_behind(path), way);
         return;
     }
     way.is_unsure = way.is_unsure || (!is_array_method(walk, node) &&
@@ -453,10 +455,10 @@ find_open_call(struct walk *walk, uint32_t node, struct slice path, struct way w
 static void
 find_call(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
-    const struct flow_use *use = &walk->builder->uses[node];
+    const struct graph_use *use = &walk->builder->uses[node];
     bool is_method = walk->term->nodes[node].kind == TERM_METHOD;
 
-    if (use->first_call != FLOW_NONE) {
+    if (use->first_call != GRAPH_NONE) {
         if (find_results(walk, node, path, way)) {
             return;
         }
@@ -479,11 +481,11 @@ find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
         return;
     }
     if (path.size > 0 && (walk->term->nodes[node].kind == TERM_SOME ||
-                          !flow_path_number(path, &place))) {
+                          !graph_path_number(path, &place))) {
         place = slice_starts(path, SLICE("[*]")) ? PLACE_ALL : PLACE_UNKNOWN;
     }
     walk->places[walk->list_count++] = place;
-    find(walk, node + 1, flow_path_behind(path), way);
+    find(walk, node + 1, graph_path_behind(path), way);
     walk->list_count--;
 }
 
@@ -491,7 +493,7 @@ find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
  * each of its items. */
 static bool has_several(const struct walk *walk, uint32_t node)
 {
-    const struct flow_use *use = &walk->builder->uses[node];
+    const struct graph_use *use = &walk->builder->uses[node];
 
     return !is_use(walk, node) || (use->is_container && use->count > 1);
 }
@@ -504,20 +506,20 @@ find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct wa
     uint32_t place =
         walk->list_count == 0 ? PLACE_UNKNOWN : walk->places[walk->list_count - 1];
     uint32_t count = walk->list_count;
-    struct flow_path item;
+    struct graph_path item;
 
     if (at->kind == TERM_AT_PLACE && at->number < walk->list_count) {
         walk->list_count -= at->number;
         place = walk->places[walk->list_count - 1];
     }
     if (place < PLACE_UNKNOWN) {
-        flow_path_set_item(&item, place, path);
+        graph_path_set_item(&item, place, path);
     } else {
-        flow_path_set(&item, SLICE("[*]"), path);
+        graph_path_set(&item, SLICE("[*]"), path);
         way.is_unsure |= place == PLACE_UNKNOWN && has_several(walk, node + 1);
     }
     walk->list_count -= walk->list_count > 0;
-    find(walk, node + 1, flow_path_slice(&item), way);
+    find(walk, node + 1, graph_path_slice(&item), way);
     walk->list_count = count;
 }
 
@@ -528,14 +530,14 @@ static void
 find_inside(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
     const struct term_node *at = &walk->term->nodes[node];
-    struct flow_path inner;
+    struct graph_path inner;
 
     way.is_form = way.is_form || at->kind == TERM_FORM;
-    flow_term_step(walk->builder, walk->site, at, &inner, path);
+    graph_term_step(walk->builder, walk->site, at, &inner, path);
     if (at->kind == TERM_CHOSEN) {
         find_chooser(walk, node + 1, way);
     }
-    find(walk, flow_term_inner(walk->term, node), flow_path_slice(&inner), way);
+    find(walk, graph_term_inner(walk->term, node), graph_path_slice(&inner), way);
 }
 
 static void find(struct walk *walk, uint32_t node, struct slice path, struct way way)
@@ -581,7 +583,7 @@ static void find(struct walk *walk, uint32_t node, struct slice path, struct way
         find_call(walk, node, path, way);
         break;
     default:
-        if (flow_term_inner(walk->term, node) != FLOW_NONE) {
+        if (graph_term_inner(walk->term, node) != GRAPH_NONE) {
             find_inside(walk, node, path, way);
         }
     }
@@ -592,16 +594,16 @@ static void find(struct walk *walk, uint32_t node, struct slice path, struct way
 /* What was read beside the value, and the weights that the statement used. */
 static void find_others(struct walk *walk, bool has_beside)
 {
-    struct flow_builder *builder = walk->builder;
+    struct graph_builder *builder = walk->builder;
     bool has_term = walk->term->node_count > 0;
 
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
-        const struct flow_source source = builder->sources[i];
+        const struct graph_input source = builder->sources[i];
 
-        if (source.from == FLOW_FROM_WEIGHT ||
-            (source.from == FLOW_FROM_BESIDE && (has_beside || !has_term)) ||
-            source.from == FLOW_FROM_RESULT) {
-            bool is_known = has_term && source.from != FLOW_FROM_RESULT;
+        if (source.from == GRAPH_FROM_WEIGHT ||
+            (source.from == GRAPH_FROM_BESIDE && (has_beside || !has_term)) ||
+            source.from == GRAPH_FROM_RESULT) {
+            bool is_known = has_term && source.from != GRAPH_FROM_RESULT;
 
             add(walk, &source, (struct way){false, !is_known});
         }
@@ -610,19 +612,19 @@ static void find_others(struct walk *walk, bool has_beside)
 
 /* Where in the statement's value the part of a write begins. */
 static void
-set_part(const struct term_part *part, struct slice path, struct flow_path *whole)
+set_part(const struct term_part *part, struct slice path, struct graph_path *whole)
 {
-    flow_path_set(whole, SLICE(""), part->is_put ? flow_path_behind(path) : path);
+    graph_path_set(whole, SLICE(""), part->is_put ? graph_path_behind(path) : path);
     for (uint32_t i = part->step_count; i-- > 0;) {
-        struct flow_path then = *whole;
+        struct graph_path then = *whole;
 
         if (part->kinds[i] == TERM_STEP_ITEM) {
-            flow_path_set_item(whole, part->numbers[i], flow_path_slice(&then));
+            graph_path_set_item(whole, part->numbers[i], graph_path_slice(&then));
         } else if (part->kinds[i] == TERM_STEP_LAST) {
-            flow_path_set_last(whole, part->numbers[i], flow_path_slice(&then));
+            graph_path_set_last(whole, part->numbers[i], graph_path_slice(&then));
         } else {
-            flow_path_set(whole, SLICE("[*]"),
-                          flow_path_behind(flow_path_slice(&then)));
+            graph_path_set(whole, SLICE("[*]"),
+                           graph_path_behind(graph_path_slice(&then)));
         }
     }
 }
@@ -634,20 +636,20 @@ static void find_put(struct walk *walk, struct slice path)
     uint32_t object = 1;
     uint32_t first = term_sibling(walk->term, 0, object);
     struct slice name = walk->term->nodes[0].key;
-    struct flow_path item;
+    struct graph_path item;
     uint32_t keyword = find_keyword(walk, 0, path);
 
     if (keyword != 0) {
-        find(walk, keyword, flow_path_behind(path), way);
+        find(walk, keyword, graph_path_behind(path), way);
         return;
     }
-    flow_path_set(&item, SLICE(""), flow_path_behind(path));
+    graph_path_set(&item, SLICE(""), graph_path_behind(path));
     if (slice_equal(name, SLICE("extend"))) {
-        flow_path_set(&item, SLICE("[*]"), flow_path_behind(path));
+        graph_path_set(&item, SLICE("[*]"), graph_path_behind(path));
     } else if (slice_equal(name, SLICE("update"))) {
-        flow_path_set(&item, SLICE(""), path);
+        graph_path_set(&item, SLICE(""), path);
     }
-    find_parts(walk, 0, first, flow_path_slice(&item), way);
+    find_parts(walk, 0, first, graph_path_slice(&item), way);
 }
 
 /* Finds what the visit's statement made the value at `path` of its write from. */
@@ -655,7 +657,7 @@ static void find_written(struct walk *walk, uint32_t write, struct slice path)
 {
     const struct term *term = walk->term;
     const struct term_part *part = term_find_part(term, write);
-    struct flow_path whole;
+    struct graph_path whole;
 
     if (term->node_count == 0) {
         return;
@@ -670,7 +672,7 @@ static void find_written(struct walk *walk, uint32_t write, struct slice path)
         return;
     }
     set_part(part, path, &whole);
-    find(walk, 0, flow_path_slice(&whole), (struct way){false, false});
+    find(walk, 0, graph_path_slice(&whole), (struct way){false, false});
 }
 
 /* The first one where the site does not write the name. */
@@ -682,18 +684,18 @@ static uint32_t write_of(const struct site *site, struct slice name)
 }
 
 static struct walk
-begin(struct flow_builder *builder, const struct site *site, uint32_t target)
+begin(struct graph_builder *builder, const struct site *site, uint32_t target)
 {
     return (struct walk){.builder = builder,
                          .term = builder->visit.term,
                          .site = site,
                          .target = target,
-                         .content = FLOW_NONE};
+                         .content = GRAPH_NONE};
 }
 
-bool flow_made(struct flow_builder *builder,
-               uint32_t raw,
-               const struct log_event_view *event)
+bool graph_made(struct graph_builder *builder,
+                uint32_t raw,
+                const struct log_event_view *event)
 {
     struct walk walk = begin(builder, event->site, raw);
     uint32_t write = write_of(event->site, event->name);
@@ -709,11 +711,11 @@ bool flow_made(struct flow_builder *builder,
     return !walk.has_failed;
 }
 
-bool flow_carry(struct flow_builder *builder,
-                uint32_t content,
-                const struct log_event_view *event)
+bool graph_carry(struct graph_builder *builder,
+                 uint32_t content,
+                 const struct log_event_view *event)
 {
-    struct walk walk = begin(builder, event->site, FLOW_NONE);
+    struct walk walk = begin(builder, event->site, GRAPH_NONE);
 
     if (walk.term == NULL) {
         return true;
@@ -769,25 +771,25 @@ static void find_parameter(struct walk *walk,
                            uint32_t place,
                            struct slice path)
 {
-    struct flow_path item;
+    struct graph_path item;
     uint32_t argument;
     bool has_star;
 
-    flow_path_set_key(&item, name, path);
-    argument = find_keyword(walk, node, flow_path_slice(&item));
+    graph_path_set_key(&item, name, path);
+    argument = find_keyword(walk, node, graph_path_slice(&item));
     if (argument != 0) {
         find(walk, argument, path, (struct way){false, false});
         return;
     }
     argument = find_place(walk, node, place, &has_star);
     if (argument != 0) {
-        struct flow_path any;
+        struct graph_path any;
 
-        flow_path_set(&any, has_star ? SLICE("[*]") : SLICE(""), path);
-        find(walk, argument, flow_path_slice(&any), (struct way){false, has_star});
+        graph_path_set(&any, has_star ? SLICE("[*]") : SLICE(""), path);
+        find(walk, argument, graph_path_slice(&any), (struct way){false, has_star});
         return;
     }
-    find_double_star(walk, node, flow_path_slice(&item));
+    find_double_star(walk, node, graph_path_slice(&item));
 }
 
 /* `*args`, `**rest` of the called function: an item by its place, or by its name. */
@@ -795,24 +797,24 @@ static void find_rest(
     struct walk *walk, uint32_t node, uint32_t place, bool is_named, struct slice path)
 {
     uint32_t number = 0;
-    struct slice step = slice_part(path, 0, flow_path_step(path));
+    struct slice step = slice_part(path, 0, graph_path_step(path));
 
-    if (!is_named && flow_path_number(path, &number)) {
-        find_parameter(walk, node, SLICE(""), place + number, flow_path_behind(path));
+    if (!is_named && graph_path_number(path, &number)) {
+        find_parameter(walk, node, SLICE(""), place + number, graph_path_behind(path));
     } else if (is_named && step.size > 4) {
         find_parameter(walk, node, slice_part(step, 2, step.size - 2), UINT32_MAX,
-                       flow_path_behind(path));
+                       graph_path_behind(path));
     }
 }
 
-bool flow_made_argument(struct flow_builder *builder,
-                        const struct site *site,
-                        uint32_t raw,
-                        const struct flow_call *callee)
+bool graph_made_argument(struct graph_builder *builder,
+                         const struct site *site,
+                         uint32_t raw,
+                         const struct graph_raw_call *callee)
 {
     struct walk walk = begin(builder, site, raw);
-    const struct flow_raw *node = &builder->raws[raw];
-    const struct site *entry = flow_site_of(builder, node);
+    const struct graph_raw *node = &builder->raws[raw];
+    const struct site *entry = graph_site_of(builder, node);
     uint32_t write = write_of(entry, builder->texts.texts[node->name]);
     struct slice path = builder->texts.texts[node->path];
     uint32_t place = write;
@@ -822,7 +824,7 @@ bool flow_made_argument(struct flow_builder *builder,
     if (node->kind == VALUE_NONE) {
         return true;
     }
-    term = flow_term_of(builder, node->site, entry);
+    term = graph_term_of(builder, node->site, entry);
     if (term == NULL) {
         return false;
     }
