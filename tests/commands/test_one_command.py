@@ -79,7 +79,7 @@ def test_run_takes_the_python_of_the_environment(tmp_path, name):
     words = ["--no-record", "-c", "import sys; print(sys.argv); sys.exit(7)", "-q", "--help"]
     done = run_with(words, env, tmp_path)
     assert (done.stdout, done.returncode) == ("['-c', '-q', '--help']\n", 7)
-    assert done.stderr == f"monitorch run: {found}\n"
+    assert done.stderr == f"monitorch run: interpreter: {found}\n"
     assert run_with(["-q", *words], env, tmp_path).stderr == ""
 
 

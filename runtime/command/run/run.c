@@ -131,7 +131,10 @@ enum exit_code run_run(int word_count, char **words)
                              python);
     }
     if (!has_option(word_count, words, 'q')) {
-        print_message("monitorch run", python);
+        char message[PATH_SIZE + sizeof "interpreter: "];
+
+        snprintf(message, sizeof message, "interpreter: %s", python);
+        print_message("monitorch run", message);
     }
     execute(python, word_count, words);
     return refuse_python("%s could not be started", python);
