@@ -240,6 +240,24 @@ static void fill_scalar_part(char *place, const struct value *value)
     }
 }
 
+void recorder_count_nan(struct recorder *recorder, const struct statistics *statistics)
+{
+    recorder->nan_count += statistics->nan_count > 0;
+}
+
+uint64_t recorder_nan_count(const struct recorder *recorder)
+{
+    return recorder->nan_count;
+}
+
+/* Values of memory that the program has not written are no NaN of the program's. */
+static void count_nan_of(struct recorder *recorder, const struct recorded_array *array)
+{
+    if (array->statistics != NULL && array->fresh == NULL) {
+        recorder_count_nan(recorder, array->statistics);
+    }
+}
+
 static void keep_values(struct recorder *recorder, const struct array *whole)
 {
     struct expanded_array expanded;
@@ -298,6 +316,9 @@ static bool write_event(struct recorder *recorder,
                             .tag = (uint8_t)value->kind,
                             .mark = (uint8_t)verdict->change,
                             .flags = (uint8_t)(layout.flags | head->record.flags)});
+    if (value->array != NULL) {
+        count_nan_of(recorder, value->array);
+    }
     recorder->late = value->array != NULL && value->array->is_late ? event : NULL;
     return true;
 }
@@ -518,6 +539,7 @@ void recorder_write_gradient(struct recorder *recorder,
                           .tag = (uint8_t)tag,
                           .flags = (uint8_t)(layout.flags | owner->flags),
                       });
+    count_nan_of(recorder, value->array);
     recorder->late = value->array->is_late ? &gradient->event : NULL;
 }
 

@@ -237,6 +237,12 @@ void recorder_write_parameter(struct recorder *recorder,
                               struct name_state *state,
                               const struct value *value);
 
+/* Counts an event whose values are of these statistics, if it holds a NaN. recorder_write and
+ * recorder_write_gradient count their events; of a late event the caller does. */
+void recorder_count_nan(struct recorder *recorder, const struct statistics *statistics);
+/* How many events held a NaN. */
+uint64_t recorder_nan_count(const struct recorder *recorder);
+
 /* The record of the event told last, where its array was late and it was written; else NULL. It
  * stays until options.log.before_seal was called. */
 struct log_event *recorder_late(const struct recorder *recorder);

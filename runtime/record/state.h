@@ -27,6 +27,7 @@ struct recorder {
     struct log_event *late;        /* borrowed from the log; may be NULL */
     struct gradient_owner written; /* the tensor written last … */
     bool has_written;              /* … where there is one */
+    uint64_t nan_count;            /* events that hold a NaN */
     uint32_t step_count;
     uint64_t training_step; /* that is under way */
     uint64_t

@@ -240,10 +240,11 @@ struct gauge_devices {
     unsigned fork_count;        /* what session_fork_count() was when it was made */
 };
 
-static void report(void *target, const struct statistics *statistics)
+static void report(void *context, void *target, const struct statistics *statistics)
 {
     struct wait *wait = target;
 
+    (void)context;
     gauge_write(wait->gauge, wait->dtype, statistics);
     wait->is_reported = true;
 }
@@ -273,7 +274,7 @@ static struct gauge_devices *devices_get(struct session *session)
         if (devices == NULL) {
             return NULL;
         }
-        devices->queue = device_queue_new(session->access, report);
+        devices->queue = device_queue_new(session->access, report, NULL);
         devices->fork_count = session_fork_count();
         if (devices->queue == NULL) {
             memory_free(devices);

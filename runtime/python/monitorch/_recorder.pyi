@@ -8,6 +8,7 @@ _Text = TypeVar("_Text", bound=str)
 class Summary(TypedDict):
     path: str
     events: int
+    nan: int
     lost: int
     imports: int
     stopped: str | None

@@ -162,8 +162,10 @@ put_statistics(PyObject *dict, enum dtype dtype, const struct statistics *statis
     return 0;
 }
 
-static void keep_statistics(void *target, const struct statistics *statistics)
+static void
+keep_statistics(void *context, void *target, const struct statistics *statistics)
 {
+    (void)context;
     *(struct statistics *)target = *statistics;
 }
 
@@ -173,7 +175,8 @@ static int fill_from_device(struct session *session,
                             PyObject *value,
                             const struct tensor *tensor)
 {
-    struct device_queue *queue = device_queue_new(session->access, keep_statistics);
+    struct device_queue *queue =
+        device_queue_new(session->access, keep_statistics, NULL);
     struct statistics statistics;
     int status = 0;
 

@@ -172,9 +172,15 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-static void fill_late(void *target, const struct statistics *statistics)
+/* Fills in the record of an event whose statistics a device has computed. */
+static void fill_late(void *context, void *target, const struct statistics *statistics)
 {
+    struct session *session = context;
+
     log_late_fill(target, statistics);
+    if (session->recorder != NULL) {
+        recorder_count_nan(session->recorder, statistics);
+    }
 }
 
 /* What devices are still computing belongs into the chunk that is about to be left; `context` is the
@@ -269,7 +275,7 @@ static PyObject *session_begin(struct session *session,
     if (copy == NULL) {
         return PyErr_NoMemory();
     }
-    session->devices = device_queue_new(session->access, fill_late);
+    session->devices = device_queue_new(session->access, fill_late, session);
     if (session->devices == NULL) {
         memory_free(copy);
         return PyErr_NoMemory();
@@ -380,12 +386,14 @@ static PyObject *summarise(struct session *session, const struct log_writer *log
         left_out_sum(session->recorder, places, LEFT_OUT_PLACE_MAX, &count);
 
     return Py_BuildValue(
-        "{s:N,s:K,s:K,s:z,s:K,s:K,s:N}", "path",
+        "{s:N,s:K,s:K,s:K,s:z,s:K,s:K,s:N}", "path",
         PyUnicode_DecodeFSDefault(session->path), "events",
-        (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)), "lost",
-        (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)), "stopped",
-        stopped, "imports", (unsigned long long)session->imports.left_out, "left_out",
-        (unsigned long long)left_out, "left_out_places", list_places(places, count));
+        (unsigned long long)(log == NULL ? 0 : log_writer_event_count(log)), "nan",
+        (unsigned long long)(log == NULL ? 0 : recorder_nan_count(session->recorder)),
+        "lost", (unsigned long long)(log == NULL ? 0 : log_writer_lost_count(log)),
+        "stopped", stopped, "imports", (unsigned long long)session->imports.left_out,
+        "left_out", (unsigned long long)left_out, "left_out_places",
+        list_places(places, count));
 }
 
 /* Lets hooks of other threads that are at work come to an end. */

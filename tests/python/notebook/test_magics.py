@@ -252,7 +252,7 @@ def test_a_cell_is_recorded_without_a_file(notebook):
     )
     number = notebook.number
     text = printed(outputs)
-    assert "events in run.mtrace" in text and text.rstrip().endswith("%monitorch show run.mtrace"), text
+    assert "events in run.mtrace" in text and text.rstrip().endswith("1 with NaN: %monitorch why run.mtrace"), text
     assert not any(map(is_picture, outputs))
     text = printed(notebook.run("%monitorch why run.mtrace"))
     assert text.startswith(f"In [{number}]:4: NaN made here: b"), text

@@ -295,7 +295,12 @@ def _print_summary(summary: "_recording.Summary | None") -> None:
     if summary is not None:
         size = _automatic._format_size(summary.size)
         path = _automatic._quote(summary.path)
-        print(f"{summary.events:,} events in {summary.path} ({size}): %monitorch show {path}")
+        text = f"{summary.events:,} events in {summary.path} ({size})"
+        viewer = "show"
+        if summary.nan:
+            text += f", {summary.nan:,} with NaN"
+            viewer = "why"
+        print(f"{text}: %monitorch {viewer} {path}")
 
 
 def _read_filename(word: str, words: "list[str]") -> "str | None":

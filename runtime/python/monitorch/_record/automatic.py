@@ -91,6 +91,7 @@ def write_summary_json(recording: "_recording.Recording", process: int) -> None:
         "trace": summary.path,
         "events": summary.events,
         "bytes": summary.size,
+        "nan": summary.nan,
         "lost": summary.lost,
         "left_out": summary.left_out,
         "children": summary.paths[1:],
@@ -120,6 +121,8 @@ def write_summary(recording: "_recording.Recording", process: int) -> None:
     if recording.steps.last:
         count = f"about the last {recording.steps.last:,} steps of {count}"
     text = f"{count} in {summary.path} ({_format_size(summary.size)})"
+    if summary.nan:
+        text += f", {summary.nan:,} with NaN"
     if summary.stopped is not None:
         text += f"; recording ended early: {summary.stopped}"
     if summary.lost:
@@ -131,7 +134,8 @@ def write_summary(recording: "_recording.Recording", process: int) -> None:
     if recording.avoided is not None:
         path, writer = recording.avoided
         text += f"; {path} was being written by another program, process {writer}"
-    _say(f"{text}: monitorch {recording.viewer} {_quote(summary.path)}")
+    viewer = "why" if summary.nan else recording.viewer
+    _say(f"{text}: monitorch {viewer} {_quote(summary.path)}")
     if summary.left_out and summary.stopped is None:
         _say(_summary.describe_left_out(summary))
 

@@ -19,7 +19,7 @@ class Summary:
     """What a recording has written."""
 
     __slots__ = (
-        "path", "paths", "events", "lost", "imports", "size", "stopped", "left_out",
+        "path", "paths", "events", "nan", "lost", "imports", "size", "stopped", "left_out",
         "left_out_places",
     )  # fmt: skip
 
@@ -29,6 +29,8 @@ class Summary:
     """All traces: this one, and those of child processes beside it."""
     events: int
     """How many events were recorded in this process."""
+    nan: int
+    """How many of them hold a NaN: values and gradients."""
     lost: int
     """How many could not be written: see `stopped`."""
     imports: int
@@ -48,6 +50,7 @@ class Summary:
         self.path = path
         self.paths = [path, *_find_children(path, written["path"])]
         self.events = written["events"]
+        self.nan = written["nan"]
         self.lost = written["lost"]
         self.imports = written["imports"]
         self.size = _find_size(written["path"])

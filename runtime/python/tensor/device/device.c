@@ -513,6 +513,7 @@ struct pending {
 struct device_queue {
     struct tensor_access *access; /* borrowed */
     device_report report;
+    void *context; /* borrowed: the first argument of `report` */
     struct device_functions functions;
     bool has_functions;
     PyObject *is_capturing; /* owned; NULL: this torch captures nothing */
@@ -524,14 +525,15 @@ struct device_queue {
     size_t pending_count, pending_capacity;
 };
 
-struct device_queue *device_queue_new(struct tensor_access *access,
-                                      device_report report)
+struct device_queue *
+device_queue_new(struct tensor_access *access, device_report report, void *context)
 {
     struct device_queue *queue = memory_allocate_zeroed(1, sizeof *queue);
 
     if (queue != NULL) {
         queue->access = access;
         queue->report = report;
+        queue->context = context;
     }
     return queue;
 }
@@ -840,7 +842,7 @@ static void pending_record(struct device_queue *queue,
         device_totals_add(&totals, pending->dtype, rows[i].count, rows[i].numbers);
     }
     device_totals_finish(&totals, &statistics);
-    queue->report(pending->target, &statistics);
+    queue->report(queue->context, pending->target, &statistics);
 }
 
 void device_queue_flush(struct device_queue *queue)

@@ -12,11 +12,13 @@
 struct device_queue;
 
 /* Reports the result for the tensor that was added with `target`. */
-typedef void (*device_report)(void *target, const struct statistics *statistics);
+typedef void (*device_report)(void *context,
+                              void *target,
+                              const struct statistics *statistics);
 
 /* NULL: out of memory. The access must outlive it. */
-struct device_queue *device_queue_new(struct tensor_access *access,
-                                      device_report report);
+struct device_queue *
+device_queue_new(struct tensor_access *access, device_report report, void *context);
 /* Drops the results that were not reported. */
 void device_queue_free(struct device_queue *queue);
 /* In the child after a fork: starts with an empty queue and leaves the parent's work on its
