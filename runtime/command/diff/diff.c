@@ -747,9 +747,10 @@ static enum exit_code verdict_of(const struct diff_command_options *options,
                                    ? EXIT_CODE_DONE
                                    : EXIT_CODE_CHECK_FAILED;
 
-    if (exit_code == EXIT_CODE_DONE && result->has_gradients && !options->is_quiet) {
-        print_message("", "remark: gradients are recorded, and were not compared: "
-                          "only the values of lines were");
+    if (exit_code == EXIT_CODE_DONE && result->is_update_alone && !options->is_quiet) {
+        print_message("",
+                      "remark: one run alone recorded gradients or parameters: only "
+                      "the values of lines were compared");
     }
     for (unsigned side = 0; side < 2; side++) {
         exit_code =

@@ -63,7 +63,7 @@ static void add_side(struct diff_report *report,
         }
         json_number_add(text, keys[side].line, finding->lines[side]);
     }
-    if (item == NULL || item->kind != LOG_EVENT) {
+    if (item == NULL || (item->kind != LOG_EVENT && item->kind != LOG_GRADIENT)) {
         return;
     }
     json_number_add(text, keys[side].event, item->event.number);
@@ -149,6 +149,18 @@ static void add_floor(const struct diff_floor *floor, struct buffer *text)
     }
 }
 
+/* Gradients and steps. */
+static void add_updates(const struct diff_result *result, struct buffer *text)
+{
+    if (result->has_updates) {
+        json_number_add(text, SLICE("updates_equal"), result->updates.equal);
+        json_number_add(text, SLICE("updates_within_tolerance"), result->updates.close);
+        json_number_add(text, SLICE("updates_steps"), result->updates.steps);
+        json_number_add(text, SLICE("updates_own"), result->updates.own);
+        json_number_add(text, SLICE("updates_inherited"), result->updates.inherited);
+    }
+}
+
 void diff_json_add_verdict(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text)
@@ -173,6 +185,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("only_a"), result->only[0]);
     json_number_add(text, SLICE("only_b"), result->only[1]);
     json_number_add(text, SLICE("changed_lines"), report->changed_count);
+    add_updates(result, text);
     json_number_add(text, SLICE("code_a"), result->code[0]);
     json_number_add(text, SLICE("code_b"), result->code[1]);
     json_number_add(text, SLICE("left_out_a"), result->left_out[0]);

@@ -496,12 +496,39 @@ static void add_empty_line(const struct diff_result *result, struct buffer *text
     buffer_add_byte(text, '\n');
 }
 
+/* Of gradients, parameters and settings. */
+static void add_updates(const struct diff_update_counts *updates, struct buffer *text)
+{
+    diff_text_add_part(text, updates->equal + updates->own + updates->inherited,
+                       updates->equal + updates->own + updates->inherited == 1
+                           ? SLICE("gradient or parameter")
+                           : SLICE("gradients and parameters"));
+    if (updates->own + updates->inherited > 0) {
+        buffer_add(text, SLICE(": "));
+        diff_text_add_grouped(text, updates->equal);
+        buffer_add(text, SLICE(" equal"));
+    }
+    if (updates->close > 0) {
+        buffer_add(text, SLICE(" ("));
+        diff_text_add_grouped(text, updates->close);
+        buffer_add(text, SLICE(" within tolerance)"));
+    }
+    if (updates->own + updates->inherited > 0) {
+        buffer_add(text, SLICE(", "));
+        diff_text_add_count(text, updates->own, "own difference");
+        buffer_add(text, SLICE(", "));
+        diff_text_add_grouped(text, updates->inherited);
+        buffer_add(text, SLICE(" inherited"));
+    }
+}
+
 static void add_equal_line(const struct diff_report *report,
                            const struct diff_result *result,
                            struct buffer *text)
 {
     diff_text_add_equal(text, result->equal, "event", result->close,
                         report->options->tolerance.is_exact);
+    add_updates(&result->updates, text);
     add_allowed(result, text);
     if (report->changed_count > 0) {
         buffer_add(text, SLICE("; "));
@@ -550,6 +577,7 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
         buffer_add(text, SLICE("; the paths differ "));
         diff_text_add_count(text, result->flow, "time");
     }
+    add_updates(&result->updates, text);
     add_allowed(result, text);
     diff_text_add_alone(text, result->only);
     buffer_add_byte(text, '\n');
@@ -565,16 +593,15 @@ static void add_harmless(struct diff_report *report, struct buffer *text)
     add_list(report, "lines that only B has", DIFF_ONLY, DIFF_CAUSE_CODE, 1, text);
 }
 
-static void add_lists(struct diff_report *report,
-                      const struct diff_result *result,
-                      struct buffer *text)
+static void add_lists(struct diff_report *report, struct buffer *text)
 {
     const struct diff_command_options *options = report->options;
 
     add_list(report, "own differences", DIFF_OWN, 0, 0, text);
-    if (result->inherited > 0 && (options->is_all || options->has_inherited)) {
+    if (count_rows(report, DIFF_INHERITED) > 0 &&
+        (options->is_all || options->has_inherited)) {
         add_list(report, "inherited", DIFF_INHERITED, 0, 0, text);
-    } else if (result->inherited > 0) {
+    } else if (count_rows(report, DIFF_INHERITED) > 0) {
         buffer_add(text, SLICE("  inherited: "));
         diff_text_add_count(text, count_rows(report, DIFF_INHERITED), "line");
         buffer_add(text, SLICE(" (--inherited lists them)\n"));
@@ -658,7 +685,7 @@ void diff_report_add(struct diff_report *report,
         buffer_add(text, SLICE("\n"
                                "  "));
         diff_report_add_counts(result, text);
-        add_lists(report, result, text);
+        add_lists(report, text);
     }
     if (diff_result_is_empty(result) && !report->options->is_all) {
         buffer_add(text, SLICE("  Record the same code in both runs (run --include "

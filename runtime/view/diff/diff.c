@@ -92,6 +92,11 @@ static void go_through(struct diff_work *work)
     while (!work->is_stopped && !has_failed(work) &&
            !(work->pass == DIFF_PASS_SCAN && work->has_odd) &&
            diff_align_next(work->align, &step)) {
+        if (work->pass == DIFF_PASS_REPORT && step.items[1] != NULL &&
+            step.items[1]->kind == LOG_EVENT) {
+            diff_settle_pending(work);
+            diff_updates_report(work, step.items[1]->event.number);
+        }
         visit(work, &step);
         if (++count % PROGRESS_STEPS == 0 && options->progress != NULL &&
             !options->progress(options->progress_context,
@@ -106,6 +111,7 @@ static void go_through(struct diff_work *work)
     if (work->pass == DIFF_PASS_REPORT && !work->is_stopped && !has_failed(work)) {
         diff_gap_close(work, NULL);
         leave_parts(work);
+        diff_updates_report(work, UINT64_MAX);
     }
     if (has_failed(work) || diff_align_has_failed(work->align)) {
         error_set_memory(work->error);
@@ -146,7 +152,12 @@ static void report_ends(struct diff_work *work)
 {
     struct diff_result *result = work->result;
 
-    result->has_gradients = diff_align_has_gradients(work->align);
+    result->has_updates = work->has_updates;
+    result->is_update_alone = diff_align_has_updates(work->align, 0) !=
+                              diff_align_has_updates(work->align, 1);
+    result->updates = work->update_counts;
+    result->updates.equal = work->updates.equal;
+    result->updates.close = work->updates.close;
     for (unsigned side = 0; side < 2; side++) {
         const struct log_header *header = log_reader_header(work->readers[side]);
 
@@ -249,6 +260,13 @@ static void finish(struct diff_work *work)
     graft_runs_release(&work->grafts);
     diff_scope_release(&work->scope);
     diff_writes_free(work->writes);
+    if (work->has_updates) {
+        diff_updates_release(&work->updates);
+    }
+    memory_free(work->uses.first);
+    memory_free(work->uses.targets);
+    memory_free(work->uses.edges);
+    buffer_release(&work->update_detail);
     buffer_release(&work->name);
     buffer_release(&work->words);
     buffer_release(&work->text);
@@ -265,7 +283,7 @@ bool diff_result_is_empty(const struct diff_result *result)
 bool diff_result_is_equal(const struct diff_result *result)
 {
     return result->own + result->inherited + result->flow + result->only[0] +
-                   result->only[1] ==
+                   result->only[1] + result->updates.own + result->updates.inherited ==
                0 &&
            !diff_result_is_empty(result);
 }
@@ -316,16 +334,46 @@ static bool judge(struct diff_work *work)
     if (work->is_stopped) {
         return false;
     }
+    if (!diff_updates_judge(work)) {
+        return false;
+    }
     return diff_verdicts_find(work->facts, work->edits.count > 0) ||
            error_set_memory(work->error);
 }
 
-/* Equal runs are read once; those that differ in lines alone that changed nothing, twice. */
+/* Gradients and steps are compared where values are equal, too: what is found so far of those stays. */
+static bool judge_updates(struct diff_work *work)
+{
+    struct diff_result result = *work->result;
+
+    if (work->is_stopped || work->has_odd || work->grafts.is_there ||
+        !diff_align_has_updates(work->align, 0) ||
+        !diff_align_has_updates(work->align, 1)) {
+        return true;
+    }
+    if (!judge(work)) {
+        return false;
+    }
+    work->has_odd = work->updates.pair_count > 0;
+    work->is_judged = true;
+    if (!work->has_odd) {
+        *work->result = result;
+        diff_facts_release(&work->facts[0]);
+        diff_facts_release(&work->facts[1]);
+    }
+    return true;
+}
+
+/* Equal runs without gradients are read once; those that differ in lines alone that changed nothing, twice. */
 static bool compare(struct diff_work *work)
 {
     go_through(work);
+    if (!judge_updates(work)) {
+        return false;
+    }
     if (!work->is_stopped && (work->has_odd || work->has_alone)) {
-        if ((work->has_odd && !judge(work)) || !begin_pass(work, DIFF_PASS_REPORT)) {
+        if ((work->has_odd && !work->is_judged && !judge(work)) ||
+            !begin_pass(work, DIFF_PASS_REPORT)) {
             return false;
         }
         go_through(work);

@@ -30,8 +30,10 @@ enum diff_cause {
     DIFF_CAUSE_DEVICE,
     DIFF_CAUSE_STRIDES,
     DIFF_CAUSE_VALUES,
-    DIFF_CAUSE_GRAD, /* requires_grad alone */
-    DIFF_CAUSE_CODE, /* a line that only one program has: no divergence by itself */
+    DIFF_CAUSE_GRAD,     /* requires_grad alone */
+    DIFF_CAUSE_CODE,     /* a line that only one program has: no divergence by itself */
+    DIFF_CAUSE_GRADIENT, /* a gradient, or that one run alone has it */
+    DIFF_CAUSE_STEP,     /* what a step of an optimizer or the like read or wrote */
 };
 
 enum diff_class {
@@ -69,9 +71,11 @@ struct diff_finding {
     bool is_item;     /* ONLY: an item that the other's value lacks, and that counts */
     bool is_absorbed; /* OWN: all that was made from it is equal */
     bool is_unsure;   /* INHERITED: by an edge that is not certain; else it is own */
+    bool is_update;   /* of a gradient or a step: its items are LOG_GRADIENT */
     struct slice
         name; /* `q`, `self.scale`, `out[0]`, `return`; of control flow `if` … */
-    struct slice words;                   /* what is different, without place or name */
+    struct slice words;  /* what is different, without place or name */
+    struct slice detail; /* of an update: lines that are printed below its values */
     const struct diff_distance *distance; /* NULL where there is none */
     /* The nearest place in B and in A: where an item is missing, where the other program went
      * on. Line 0: there is none. */
@@ -112,6 +116,13 @@ struct diff_options {
     void *progress_context;
 };
 
+/* Gradients, parameters and settings of both runs. */
+struct diff_update_counts {
+    uint64_t equal, own, inherited;
+    uint64_t close; /* of the equal ones: within tolerance */
+    uint64_t steps; /* differ, and what follows from them is equal */
+};
+
 struct diff_result {
     uint64_t event_counts[2];
     uint64_t equal, own, inherited; /* pairs of events */
@@ -133,7 +144,9 @@ struct diff_result {
     /* Next to nothing of the one is in the other: their events were not compared then. */
     bool is_other_program;
     bool is_mostly_other; /* most that ran in either is of lines that the other lacks */
-    bool has_gradients;   /* of either run; they are not compared */
+    bool has_updates;     /* of both runs: gradients and steps were compared */
+    bool is_update_alone; /* one run alone has gradients or steps */
+    struct diff_update_counts updates;
     bool is_unfinished[2];   /* killed, or still recording */
     uint64_t lost_counts[2]; /* events that a full disk or a limit kept out */
     uint64_t dropped[2];     /* events that a ring has dropped */

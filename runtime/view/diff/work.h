@@ -11,6 +11,7 @@
 #include "runtime/view/diff/judge/edits.h"
 #include "runtime/view/diff/judge/facts.h"
 #include "runtime/view/diff/judge/scope.h"
+#include "runtime/view/diff/judge/updates.h"
 #include "runtime/view/diff/judge/verdicts.h"
 #include "runtime/view/diff/values/compare.h"
 #include "runtime/view/diff/values/floor.h"
@@ -57,6 +58,14 @@ struct diff_gap {
  * program has alone changed nothing then. */
 enum diff_pass { DIFF_PASS_SCAN, DIFF_PASS_COLLECT, DIFF_PASS_REPORT };
 
+/* What the values of a graph were used for. */
+struct diff_uses {
+    uint32_t
+        *first; /* owned: by node, its first in the next two; NULL: not found yet */
+    uint32_t *targets; /* owned: the nodes that were made from it … */
+    uint32_t *edges;   /* … and by which edges; owned */
+};
+
 /* A pair of events that waits for its whole values. */
 struct diff_pending {
     bool is_there;
@@ -84,16 +93,32 @@ struct diff_work {
     struct diff_kept kept[2];
     enum diff_pass pass;
     bool has_odd;   /* SCAN: something may differ, and is to be judged */
+    bool is_judged; /* the verdicts are found */
     bool has_alone; /* SCAN: one run alone has events that changed nothing so far */
     struct diff_facts facts[2];
     struct diff_edits edits;
-    uint8_t *visits[2];                    /* owned: by site, what fix.c knows of it */
+    struct diff_updates updates;
+    struct diff_update_counts update_counts; /* of the report */
+    size_t next_update;                      /* REPORT: the pair that is next */
+    bool has_updates;            /* both traces have some: they were compared */
+    bool updates_differ;         /* REPORT: one was reported … */
+    uint32_t updates_step;       /* … of that step of B */
+    struct diff_uses uses;       /* of B's values */
+    struct buffer update_detail; /* owned: for a finding */
+    uint8_t *visits[2];          /* owned: by site, what fix.c knows of it */
     struct buffer name, words, text, path; /* owned: for a finding */
     uint64_t parts[2]; /* of one side alone, since both were at one place */
     bool has_failed;   /* memory ran out */
     bool has_first;
     bool is_stopped;
 };
+
+/* ---- view/diff/judge/update_report.c ---- */
+
+/* Compares the gradients and steps of both traces, if both have some. The facts are collected. */
+bool diff_updates_judge(struct diff_work *work);
+/* Reports what differs of them before B's event of that number. */
+void diff_updates_report(struct diff_work *work, uint64_t event);
 
 /* ---- view/diff/judge/judge.c ---- */
 

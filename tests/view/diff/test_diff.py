@@ -3,6 +3,7 @@ what follows, and what is said of traces that are cut, damaged or of other progr
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -140,13 +141,31 @@ y.sum().backward()
 """
 
 
-def test_gradients_that_are_not_compared_are_named(recorded):
+def test_gradients_are_compared(recorded):
     change = ("gradient * 1", "gradient * 3")
-    traces = [recorded(*changes, source=BACKWARD, backward=True) for changes in ((), (change,))]
-    run = diff(*traces)
+    good, bad = [
+        recorded(*changes, source=BACKWARD, backward=True) for changes in ((), (change,))
+    ]
+    run = diff(good, good)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert re.match(r"equal: \d+ events; \d+ gradients and parameters\n", run.stdout)
+    run = diff(good, bad)
+    assert (run.returncode, run.stderr) == (1, "")
+    assert re.match(r"program.py:\d+: first divergence: gradient of ", run.stdout)
+    found = [json.loads(line) for line in diff("--json", good, bad).stdout.splitlines()]
+    first = next(row for row in found if row.get("first"))
+    assert (first["class"], first["cause"]) == ("own", "gradient")
+    assert found[-1]["updates_own"] == 1 and not found[-1]["equal"]
+    # Without gradients the two are equal.
+    assert diff(recorded(source=BACKWARD), recorded(change, source=BACKWARD)).returncode == 0
+
+
+def test_gradients_of_one_run_alone_are_named(recorded):
+    run = diff(recorded(source=BACKWARD, backward=True), recorded(source=BACKWARD))
     assert (run.returncode, run.stdout.split(":")[0]) == (0, "equal")
-    assert run.stderr == "remark: gradients are recorded, and were not compared: only the values of lines were\n"
-    assert diff(recorded(source=BACKWARD), recorded(change, source=BACKWARD)).stderr == ""
+    assert run.stderr == (
+        "remark: one run alone recorded gradients or parameters: only the values of lines were compared\n"
+    )
 
 
 def test_lines_that_change_nothing_are_no_divergence(recorded):

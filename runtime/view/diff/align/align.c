@@ -564,9 +564,10 @@ void diff_align_free(struct diff_align *align)
     memory_free(align);
 }
 
-bool diff_align_has_gradients(const struct diff_align *align)
+bool diff_align_has_updates(const struct diff_align *align, unsigned side)
 {
-    return align->sides[0].has_gradients || align->sides[1].has_gradients;
+    assert(side < 2);
+    return align->sides[side].has_updates;
 }
 
 bool diff_align_has_failed(const struct diff_align *align)

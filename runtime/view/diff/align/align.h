@@ -83,8 +83,8 @@ void diff_align_free(struct diff_align *align); /* may be NULL */
 /* false at the end, and where memory ran out: see diff_align_has_failed. */
 bool diff_align_next(struct diff_align *align, struct diff_step *step);
 bool diff_align_has_failed(const struct diff_align *align);
-/* Whether a run has gradients: they are not aligned. */
-bool diff_align_has_gradients(const struct diff_align *align);
+/* Whether gradients, or steps that write to parameters, were read of that side: they are not aligned. */
+bool diff_align_has_updates(const struct diff_align *align, unsigned side);
 
 void diff_align_likeness(const struct diff_align *align,
                          struct diff_likeness *likeness);

@@ -507,7 +507,8 @@ static bool read(struct diff_side *side, struct diff_entry *entry)
     case LOG_END:
         return add_end(side, entry);
     default:
-        side->has_gradients = side->has_gradients || side->item.kind == LOG_GRADIENT;
+        side->has_updates = side->has_updates || side->item.kind == LOG_GRADIENT ||
+                            side->item.kind == LOG_STEP;
         return false;
     }
 }

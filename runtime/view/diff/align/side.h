@@ -110,7 +110,7 @@ struct diff_side {
     bool is_before; /* the item read last is before `start` */
     bool is_later;  /* not the first time: what the threads' places are is known */
     bool is_over;   /* the last item of the thread was read */
-    bool has_gradients; /* some were read, and left out */
+    bool has_updates; /* gradients or steps were read, and left out */
     /* Owned, lists; by the numbers of the pairs. */
     struct diff_waiting *waiting[DIFF_WAITING_BUCKETS];
     uint64_t data_event;      /* the event whose values are wanted; UINT64_MAX: none */

@@ -13,7 +13,7 @@
 
 void diff_facts_init(struct diff_facts *facts)
 {
-    *facts = (struct diff_facts){.items = NULL};
+    *facts = (struct diff_facts){.changed_from = UINT64_MAX};
 }
 
 void diff_facts_release(struct diff_facts *facts)

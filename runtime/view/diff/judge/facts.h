@@ -118,6 +118,9 @@ struct diff_facts {
     struct diff_node *nodes;  /* owned; one more behind the last, for its edges' end */
     struct graph_edge *edges; /* owned */
     uint32_t node_count;
+    uint64_t
+        changed_from; /* B: from this event on, counted from the first one, gradients or steps
+                              differ; UINT64_MAX */
     bool has_cause; /* B: an own difference that is not absorbed */
     uint32_t *odd;  /* owned: odd facts with figures, by their counts and means */
     size_t odd_count;

@@ -296,6 +296,16 @@ static uint32_t begin_of(struct diff_work *work, unsigned side, struct diff_plac
     return table->sites[before].line;
 }
 
+/* A file has several tables where the recorder added one for a line without a site. */
+static bool
+is_same_line(const struct diff_work *work, const struct edit *a, const struct edit *b)
+{
+    return a->side == b->side && a->place.line == b->place.line &&
+           (a->place.module == b->place.module ||
+            slice_equal(table_of(work, a->side, a->place.module)->path,
+                        table_of(work, b->side, b->place.module)->path));
+}
+
 static void add_edit(struct search *search, struct edit edit)
 {
     edit.place.line = begin_of(search->work, edit.side, edit.place);
@@ -310,9 +320,7 @@ static void add_edit(struct search *search, struct edit edit)
         return;
     }
     for (size_t i = 0; i < search->count; i++) {
-        if (search->edits[i].side == edit.side &&
-            search->edits[i].place.module == edit.place.module &&
-            search->edits[i].place.line == edit.place.line) {
+        if (is_same_line(search->work, &search->edits[i], &edit)) {
             return;
         }
     }

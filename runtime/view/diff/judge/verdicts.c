@@ -315,6 +315,7 @@ static void judge_pairs(struct diff_facts sides[2])
     for (size_t i = 0; i < sides[1].count; i++) {
         struct diff_fact *fact = &sides[1].items[i];
 
+        has_hidden = has_hidden || fact->event >= sides[1].changed_from;
         /* A wrong line has a wrong gradient too, whatever value it was given. */
         has_grafted = has_grafted || (fact->is_grafted && fact->is_odd);
         if (fact->verdict == DIFF_VERDICT_OWN) {

@@ -641,6 +641,39 @@ static void add_item(struct diff_work *work, const struct diff_finding *finding)
     buffer_add_byte(&work->text, '\n');
 }
 
+/* A gradient, or what a step wrote. */
+static void add_update(struct diff_work *work, const struct diff_finding *finding)
+{
+    unsigned side = finding->items[1] != NULL ? 1 : 0;
+    const struct log_event_view *event = &finding->items[side]->event;
+    struct diff_place place = {event->module_number, event->site->line};
+
+    if (finding->cause == DIFF_CAUSE_GRADIENT &&
+        (event->flags & LOG_EVENT_PARAMETER) == 0 &&
+        place.line != finding->lines[side]) {
+        buffer_add(&work->text, SLICE("  the value: "));
+        diff_place_add(work, side, place, &work->text);
+        buffer_add(&work->text, SLICE(": "));
+        add_source(work, diff_place_source(work, side, place));
+    }
+    for (side = 0; side < 2; side++) {
+        buffer_add(&work->text, side == 0 ? SLICE("  A:  ") : SLICE("  B:  "));
+        if (finding->items[side] == NULL) {
+            buffer_add(&work->text, SLICE("none"));
+        } else {
+            value_text_add(&work->text, &finding->items[side]->event,
+                           work->options->has_color);
+        }
+        buffer_add_byte(&work->text, '\n');
+    }
+    if (finding->distance != NULL) {
+        buffer_add(&work->text, SLICE("  distance: "));
+        diff_distance_add(&work->text, finding->distance, event->shape);
+        buffer_add_byte(&work->text, '\n');
+    }
+    buffer_add(&work->text, finding->detail);
+}
+
 void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
 {
     struct diff_place place = {finding->modules[1], finding->lines[1]};
@@ -663,7 +696,9 @@ void diff_first_make(struct diff_work *work, const struct diff_finding *finding)
     buffer_add(&work->text, finding->words);
     buffer_add_byte(&work->text, '\n');
     add_sources(work, finding);
-    if (finding->is_item) {
+    if (finding->is_update) {
+        add_update(work, finding);
+    } else if (finding->is_item) {
         add_item(work, finding);
     } else if (finding->cause == DIFF_CAUSE_FLOW) {
         add_flow(work, finding);

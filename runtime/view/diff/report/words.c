@@ -33,6 +33,10 @@ const char *diff_cause_text(enum diff_cause cause)
         return difference_text(LOG_DIFFERS_REQUIRES_GRAD);
     case DIFF_CAUSE_CODE:
         return "code";
+    case DIFF_CAUSE_GRADIENT:
+        return "gradient";
+    case DIFF_CAUSE_STEP:
+        return "step";
     default:
         return "";
     }

@@ -159,7 +159,7 @@ void diff_tolerance_of(const struct diff_tolerance *tolerance,
     dtype_tolerance(a, rtol, atol);
     dtype_tolerance(b, &other_rtol, &other_atol);
     *rtol = fmax(*rtol, other_rtol);
-    *atol = fmax(*atol, other_atol);
+    *atol = fmax(*atol, other_atol) * (tolerance->unit > 0 ? tolerance->unit : 1);
     if (!diff_is_inexact(a) && !diff_is_inexact(b)) {
         return;
     }

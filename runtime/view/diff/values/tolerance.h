@@ -18,6 +18,9 @@ struct diff_tolerance {
     bool is_across_precision; /* another floating dtype is no difference by itself */
     double rtol, atol;        /* below 0: by the dtype, */
     double least_rtol, least_atol; /* but not below these: see diff_tolerance_widen */
+    double
+        unit; /* atol by the dtype is so many times as large: of gradients, the largest of their
+                    backward; 0: 1 */
     const struct diff_rename *renames; /* borrowed: of types, too */
     size_t rename_count;
     const struct diff_align
