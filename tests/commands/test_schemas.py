@@ -404,6 +404,19 @@ def saved(folder, tensors, **options):
     return folder
 
 
+def answers_of_trainings(folder):
+    """Of diff: gradients and steps."""
+    text = "import torch\nw = torch.ones(3, requires_grad=True)\noptimizer = torch.optim.SGD([w], lr=0.1)\n"
+    text += "y = w * 2\nloss = y.sum()\nloss.backward()\noptimizer.step()\n"
+    changes = {"sgd": ("", ""), "lr": ("0.1", "0.2"), "sum": ("loss.b", "(loss * 2).b")}
+    trained = [
+        record(folder / name, text.replace(*change), "--backward")
+        for name, change in changes.items()
+    ]
+    for other in trained[1:]:
+        yield from answer("diff", "--json", trained[0], other, exit_code=1)
+
+
 def answers_of_diff(folder):
     a, eps, scale, both = (
         record(folder / name, text, "--record", "values=h")
@@ -428,15 +441,7 @@ def answers_of_diff(folder):
     text += "def run(x):\n    a = x * 2\n    b = x * 3\n    return helper.mix(a, b)\nout = run(2.5)\n"
     mixed = (record(folder / "mix", text), record(folder / "mixed", text.replace("* 3", "* 5")))
     yield from answer("diff", "--json", *mixed, exit_code=1)
-    # Gradients and steps.
-    text = "import torch\nw = torch.ones(3, requires_grad=True)\noptimizer = torch.optim.SGD([w], lr=0.1)\n"
-    text += "y = w * 2\nloss = y.sum()\nloss.backward()\noptimizer.step()\n"
-    trained = [
-        record(folder / name, new, "--backward")
-        for name, new in (("sgd", text), ("lr", text.replace("0.1", "0.2")), ("sum", text.replace("loss.b", "(loss * 2).b")))
-    ]
-    for other in trained[1:]:
-        yield from answer("diff", "--json", trained[0], other, exit_code=1)
+    yield from answers_of_trainings(folder)
     # Another program, and traces of which one has nothing.
     other = record(folder / "other", "x = 1.0\ny = x + 1\n", name="other.py")
     none = record(folder / "none", "print()\n")
