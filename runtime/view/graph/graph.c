@@ -169,6 +169,49 @@ static bool allocate_rest(struct graph *graph, const struct reading *reading)
     return graph->edges != NULL && graph->calls != NULL;
 }
 
+/* Whether the edges of a node are in the order of their sources, and each of their numbers is one
+ * of what it counts. For asserts. */
+static __attribute__((unused)) bool has_sound_edges(const struct graph *graph,
+                                                    uint32_t node)
+{
+    uint32_t end = graph->nodes[node + 1].first_edge;
+
+    for (uint32_t i = graph->nodes[node].first_edge; i < end; i++) {
+        const struct graph_edge *edge = &graph->edges[i];
+
+        if (edge->source >= graph->node_count || edge->name >= graph->texts.count ||
+            (i > graph->nodes[node].first_edge && compare_edges(edge - 1, edge) >= 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the arrays are as graph.h describes them. For asserts. */
+static __attribute__((unused)) bool is_sound(const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+
+        if (node->event >= graph->nodes[i + 1].event ||
+            node->first_edge > graph->nodes[i + 1].first_edge ||
+            node->call >= graph->call_count || node->name >= graph->texts.count ||
+            node->path >= graph->texts.count || !has_sound_edges(graph, i)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < graph->call_count; i++) {
+        const struct graph_call *call = &graph->calls[i];
+
+        if ((call->parent != GRAPH_NONE && call->parent >= i) ||
+            call->path >= graph->texts.count ||
+            call->class_name >= graph->texts.count) {
+            return false;
+        }
+    }
+    return graph->nodes[graph->node_count].first_edge == graph->edge_count;
+}
+
 /* The texts are the graph's from now on. What is no longer needed is freed on the way, so that the
  * two are never there as a whole. */
 static bool fill(struct graph *graph, struct reading *reading)
@@ -191,6 +234,7 @@ static bool fill(struct graph *graph, struct reading *reading)
         fill_edges(graph, reading, places);
         order_edges(graph);
         fill_calls(graph, reading);
+        assert(is_sound(graph));
     }
     memory_free(places);
     return is_done;
@@ -261,6 +305,7 @@ bool graph_sources_next(struct graph_sources *sources, struct graph_source *sour
     if (sources->edge == sources->end) {
         return false;
     }
+    assert(sources->edge < sources->end && sources->end <= graph->edge_count);
     edge = &graph->edges[sources->edge++];
     *source = (struct graph_source){.event = graph->nodes[edge->source].event,
                                     .kind = (enum graph_kind)edge->kind,

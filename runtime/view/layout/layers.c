@@ -1,6 +1,7 @@
 /* Gives each node its layer: as high as it can stand, then without needlessly long edges. */
 #include "runtime/view/layout/sheet.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* More gain little. */
@@ -323,6 +324,25 @@ static bool layers_close_gaps(struct sheet *sheet)
     return true;
 }
 
+/* Whether each link runs downwards. For asserts. */
+static __attribute__((unused)) bool layers_are_sound(const struct sheet *sheet)
+{
+    for (uint32_t i = 0; i < sheet->item_count; i++) {
+        if (sheet->nodes[i].layer >= sheet->layer_count) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < sheet->link_count; i++) {
+        const struct sheet_link *link = &sheet->links[i];
+
+        if (sheet->nodes[link->upper].layer >= sheet->nodes[link->lower].layer ||
+            link->net >= sheet->net_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sheet_make_layers(struct sheet *sheet)
 {
     struct layering layering;
@@ -337,5 +357,9 @@ bool sheet_make_layers(struct sheet *sheet)
         return false;
     }
     layers_move_exits(sheet);
-    return layers_close_gaps(sheet);
+    if (!layers_close_gaps(sheet)) {
+        return false;
+    }
+    assert(layers_are_sound(sheet));
+    return true;
 }

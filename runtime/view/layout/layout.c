@@ -4,6 +4,7 @@
 #include "runtime/base/error.h"
 #include "runtime/view/layout/plan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -775,6 +776,82 @@ static bool layout_plan_write_routes(const struct layout_plan *plan)
     return points != NULL;
 }
 
+static bool is_within(const struct layout *layout,
+                      uint32_t group,
+                      double x,
+                      double y,
+                      struct layout_point size)
+{
+    const struct layout_group *around =
+        &layout->groups[group == LAYOUT_NONE ? 0 : group];
+    struct layout_point start = {0.0, 0.0};
+    struct layout_point end = {layout->width, layout->height};
+    const double rounding = 1e-6 * (1.0 + layout->width + layout->height);
+
+    if (group != LAYOUT_NONE) {
+        start = (struct layout_point){around->x, around->y};
+        end = (struct layout_point){around->x + around->width,
+                                    around->y + around->height};
+    }
+    return x >= start.x - rounding && y >= start.y - rounding &&
+           x + size.x <= end.x + rounding && y + size.y <= end.y + rounding;
+}
+
+/* Whether a route begins and ends at the borders of its boxes. */
+static bool has_ends(const struct layout *layout, const struct layout_edge *edge)
+{
+    const struct layout_point *points = layout_route(layout, edge);
+    const struct layout_box *source = &layout->boxes[edge->source];
+    const struct layout_box *target = &layout->boxes[edge->target];
+    const struct layout_point *last = &points[edge->point_count - 1];
+    const double rounding = 1e-6 * (1.0 + layout->width + layout->height);
+
+    if (edge->source == edge->target) {
+        return fabs(points->x - source->x - source->width) < rounding &&
+               fabs(last->x - source->x - source->width) < rounding;
+    }
+    return fabs(points->y - source->y - (edge->is_back ? 0.0 : source->height)) <
+               rounding &&
+           points->x >= source->x - rounding &&
+           points->x <= source->x + source->width + rounding &&
+           fabs(last->y - target->y - (edge->is_back ? target->height : 0.0)) <
+               rounding &&
+           last->x >= target->x - rounding &&
+           last->x <= target->x + target->width + rounding;
+}
+
+/* Whether each box and group lies in the group around it, and each route joins its boxes. For
+ * asserts. */
+static __attribute__((unused)) bool layout_is_sound(const struct layout *layout)
+{
+    for (size_t i = 0; i < layout->box_count; i++) {
+        const struct layout_box *box = &layout->boxes[i];
+        struct layout_point size = {box->width, box->height};
+
+        if (!is_within(layout, box->group, box->x, box->y, size)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < layout->group_count; i++) {
+        const struct layout_group *group = &layout->groups[i];
+        struct layout_point size = {group->width, group->height};
+
+        if (!is_within(layout, group->parent, group->x, group->y, size)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < layout->edge_count; i++) {
+        const struct layout_edge *edge = &layout->edges[i];
+
+        if (edge->point_count < 4 || edge->point_count % 3 != 1 ||
+            edge->first_point + edge->point_count > layout->point_count ||
+            !has_ends(layout, edge)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool layout_compute(struct layout *layout, struct error *error)
 {
     struct layout_plan plan;
@@ -790,6 +867,7 @@ bool layout_compute(struct layout *layout, struct error *error)
         layout_plan_write_places(&plan);
         layout_plan_move_links(&plan);
         is_done = layout_plan_write_routes(&plan);
+        assert(!is_done || layout_is_sound(layout));
     }
     layout_plan_release(&plan);
     if (!is_done) {

@@ -4,6 +4,7 @@
  * as it was found. */
 #include "runtime/view/layout/sheet.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -633,6 +634,25 @@ static bool ordering_init(struct ordering *ordering, struct sheet *sheet)
            crossings_init(&ordering->crossings, sheet);
 }
 
+/* Whether each node has a place of its own in its layer. For asserts. */
+static __attribute__((unused)) bool order_is_sound(const struct sheet *sheet)
+{
+    if (sheet->layer_starts[sheet->layer_count] != sheet->node_count) {
+        return false;
+    }
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        for (uint32_t i = 0; i < sheet_layer_size(sheet, layer); i++) {
+            uint32_t node = sheet->layer_nodes[sheet->layer_starts[layer] + i];
+
+            if (node >= sheet->node_count || sheet->nodes[node].layer != layer ||
+                sheet->nodes[node].position != i) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool sheet_order(struct sheet *sheet)
 {
     struct ordering ordering;
@@ -650,5 +670,6 @@ bool sheet_order(struct sheet *sheet)
     memcpy(sheet->layer_nodes, ordering.best, sheet->node_count * sizeof(uint32_t));
     sheet_number(sheet);
     ordering_face_reader(&ordering);
+    assert(order_is_sound(sheet));
     return sheet_sort_segments(sheet);
 }

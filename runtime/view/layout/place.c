@@ -5,6 +5,7 @@
  * chain of boxes is, since a box goes with another box rather than with a lane. */
 #include "runtime/view/layout/sheet.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -452,6 +453,32 @@ static void sheet_settle(struct sheet *sheet)
     sheet->width = right;
 }
 
+/* Whether the nodes of each layer stand apart, within the sheet. For asserts. */
+static __attribute__((unused)) bool places_are_sound(const struct sheet *sheet)
+{
+    const double rounding = 1e-6 * (1.0 + sheet->width);
+
+    for (uint32_t layer = 0; layer < sheet->layer_count; layer++) {
+        for (uint32_t i = 0; i < sheet_layer_size(sheet, layer); i++) {
+            const uint32_t *place = &sheet->layer_nodes[sheet->layer_starts[layer] + i];
+            const struct sheet_node *node = &sheet->nodes[*place];
+            double half = node->width / 2.0;
+
+            /* Not a number is no place either. */
+            if (!(node->x - half >= -rounding &&
+                  node->x + half <= sheet->width + rounding)) {
+                return false;
+            }
+            if (i > 0 && node->x - sheet->nodes[place[-1]].x <
+                             sheet_separation(sheet, &sheet->nodes[place[-1]], node) -
+                                 rounding) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool placing_init(struct placing *placing, struct sheet *sheet)
 {
     *placing = (struct placing){
@@ -492,5 +519,6 @@ bool sheet_place(struct sheet *sheet)
         sheet->nodes[i].x = middle_mean(ways[0][i], ways[1][i], ways[2][i], ways[3][i]);
     }
     sheet_settle(sheet);
+    assert(places_are_sound(sheet));
     return true;
 }

@@ -4,6 +4,7 @@
  * bundle of lanes. */
 #include "runtime/view/layout/sheet.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,6 +348,32 @@ static bool sheet_list_segments(struct sheet *sheet)
     return true;
 }
 
+/* Whether segments join neighbouring layers, and those of a link join its ends. For asserts. */
+static __attribute__((unused)) bool segments_are_sound(const struct sheet *sheet)
+{
+    for (uint32_t i = 0; i < sheet->segment_count; i++) {
+        const struct sheet_segment *segment = &sheet->segments[i];
+
+        if (segment->upper >= sheet->node_count ||
+            segment->lower >= sheet->node_count ||
+            sheet->nodes[segment->upper].layer + 1 !=
+                sheet->nodes[segment->lower].layer) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < sheet->link_count; i++) {
+        const struct sheet_link *link = &sheet->links[i];
+
+        if (link->first_segment >= sheet->segment_count ||
+            link->last_segment >= sheet->segment_count ||
+            sheet->segments[link->first_segment].upper != link->upper ||
+            sheet->segments[link->last_segment].lower != link->lower) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sheet_make_segments(struct sheet *sheet)
 {
     struct lanes lanes = {.sheet = sheet};
@@ -367,5 +394,6 @@ bool sheet_make_segments(struct sheet *sheet)
         sheet->bundle_first = lanes.bundle.first_lane;
         sheet->bundle_end = sheet->bundle_first + run_length(&lanes.bundle);
     }
+    assert(segments_are_sound(sheet));
     return sheet_list_segments(sheet);
 }

@@ -4,6 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/diff/sites/sequence.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -472,6 +473,25 @@ static void note_partners(struct diff_window *window)
     }
 }
 
+/* Whether partners stand in the same order on both sides, and each is an entry of B. For asserts. */
+static __attribute__((unused)) bool
+partners_are_in_order(const struct diff_window *window)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < window->counts[0]; i++) {
+        uint32_t partner = window->partners[i];
+
+        if (partner != DIFF_SEQUENCE_NONE) {
+            if (partner < next || partner >= window->counts[1]) {
+                return false;
+            }
+            next = partner + 1;
+        }
+    }
+    return true;
+}
+
 static bool window_align(struct diff_window *window, const struct diff_side sides[2])
 {
     struct diff_common *common = &window->common;
@@ -507,6 +527,7 @@ static bool window_align(struct diff_window *window, const struct diff_side side
         return false;
     }
     note_partners(window);
+    assert(partners_are_in_order(window));
     return true;
 }
 

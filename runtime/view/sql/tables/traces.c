@@ -60,6 +60,23 @@ static void order_by_source(struct sql_edges *edges, uint32_t *ends)
     }
 }
 
+/* Whether both orders of the edges are what the look-ups expect. For asserts. */
+static __attribute__((unused)) bool are_in_order(const struct sql_edges *edges)
+{
+    const struct graph *graph = &edges->graph;
+
+    for (uint32_t i = 1; i < graph->edge_count; i++) {
+        uint32_t before = edges->by_source[i - 1];
+        uint32_t here = edges->by_source[i];
+
+        if (edges->targets[i - 1] > edges->targets[i] ||
+            graph->edges[before].source > graph->edges[here].source) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool order_edges(struct sql_edges *edges)
 {
     const struct graph *graph = &edges->graph;
@@ -80,6 +97,7 @@ static bool order_edges(struct sql_edges *edges)
     }
     order_by_source(edges, ends);
     memory_free(ends);
+    assert(are_in_order(edges));
     return true;
 }
 
@@ -184,6 +202,7 @@ static struct sql_call *find(const struct sql_calls *calls, uint32_t call)
 {
     uint32_t place = number_map_get(&calls->places, call);
 
+    assert(place == NUMBER_MAP_NONE || place < calls->count);
     return place == NUMBER_MAP_NONE ? NULL : &calls->calls[place];
 }
 
