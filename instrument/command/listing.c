@@ -3,6 +3,8 @@
 
 #include "runtime/base/utf8.h"
 
+#include <assert.h>
+
 #define BOLD   "\033[1m"
 #define DIM    "\033[2m"
 #define CYAN   "\033[36m"
@@ -214,6 +216,8 @@ static void add_key_field(const struct site_table *table,
 
 static void add_site(const struct site_table *table, uint32_t id, struct buffer *text)
 {
+    assert(id < table->site_count);
+
     const struct site *site = &table->sites[id];
 
     buffer_add_byte(text, '{');

@@ -2,6 +2,8 @@
  * on lines that are there already. */
 #include "instrument/rewrite/rewrite.h"
 
+#include <assert.h>
+
 enum slot_kind {
     SLOT_NONE,
     SLOT_AFTER,  /* behind a simple statement: documentation or a __future__ import */
@@ -122,6 +124,8 @@ static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statem
 
 static bool names_encoding(const struct rewriter *rewriter, uint32_t row)
 {
+    assert(row < rewriter->syntax.row_count + 1);
+
     struct slice line =
         slice_part(rewriter->syntax.text, rewriter->syntax.row_starts[row],
                    rewriter->syntax.row_starts[row + 1]);

@@ -4,6 +4,7 @@
 #include "instrument/text/encoding.h"
 #include "instrument/tree/syntax.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct finder {
@@ -45,6 +46,7 @@ static bool is_spy_call(const struct finder *finder, uint32_t call)
     uint32_t callee = call + 1;
     struct slice text;
 
+    assert(call < finder->syntax.count);
     if (callee >= finder->syntax.nodes[call].next) {
         return false;
     }

@@ -201,6 +201,7 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node)
 {
     const struct place *place = rewriter->place;
 
+    assert(node < rewriter->syntax.count);
     return place->kind != SCOPE_CLASS &&
            choice_has_row(&rewriter->choice, rewriter->syntax.nodes[node].row,
                           place->is_selected);
@@ -296,6 +297,8 @@ static bool is_last_on_line(struct slice text, uint32_t offset)
 
 bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node)
 {
+    assert(node < rewriter->syntax.count);
+
     const struct syntax_node *item = &rewriter->syntax.nodes[node];
     uint32_t row = item->row;
 
@@ -367,6 +370,8 @@ void insert_after(struct rewriter *rewriter,
                   uint32_t spy_count,
                   bool has_temporary)
 {
+    assert(statement < rewriter->syntax.count);
+
     struct buffer *text = &rewriter->edits->text;
     uint32_t end = rewriter->syntax.nodes[statement].end;
     bool is_plain = !is_last_in_block && is_last_on_line(rewriter->syntax.text, end) &&
@@ -404,6 +409,8 @@ void insert_before(struct rewriter *rewriter,
                    uint32_t statement,
                    const struct pending *pending)
 {
+    assert(statement < rewriter->syntax.count);
+
     struct buffer *text = &rewriter->edits->text;
     uint32_t start = rewriter->syntax.nodes[statement].start;
     size_t begin = edits_begin(rewriter->edits);
@@ -505,6 +512,8 @@ void note_add(struct rewriter *rewriter,
 {
     struct instrumented *result = rewriter->result;
     char text[512];
+
+    assert(node < rewriter->syntax.count);
     va_list arguments;
     struct note note = {
         .kind = kind,

@@ -1,6 +1,7 @@
 /* Selections and pragmas. */
 #include "instrument/select/choice.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum row_state { ROW_DEFAULT, ROW_ON, ROW_OFF };
@@ -31,6 +32,8 @@ static bool begins_line(enum kind kind)
 
 static uint32_t last_row(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
+
     uint32_t end = syntax->nodes[node].end;
 
     return syntax_row(syntax, end > syntax->nodes[node].start ? end - 1 : end);
@@ -84,6 +87,7 @@ static uint32_t indentation(const struct syntax *syntax, uint32_t row)
 {
     uint32_t column = 1;
 
+    assert(row < syntax->row_count + 1);
     for (uint32_t at = syntax->row_starts[row]; at < syntax->text.size;
          at++, column++) {
         if (strchr(" \t\f", syntax->text.bytes[at]) == NULL) {
@@ -162,6 +166,7 @@ static uint32_t integer_value(const struct syntax *syntax, uint32_t node)
     struct slice text = syntax_text(syntax, node);
     uint32_t value = 0;
 
+    assert(node < syntax->count);
     if (syntax->nodes[node].kind != KIND_INTEGER || text.size > 8) {
         return 0;
     }

@@ -104,6 +104,7 @@ static uint32_t format_levels(const struct syntax *syntax, uint32_t node)
 {
     uint32_t count = 0;
 
+    assert(node < syntax->count);
     if (syntax->nodes[node].end - syntax->nodes[node].start >= FORMAT_SIZE) {
         lexer_visit_fields(syntax_text(syntax, node), count_word, &count);
     }
@@ -114,6 +115,8 @@ static uint32_t format_levels(const struct syntax *syntax, uint32_t node)
 static struct path
 path_below(const struct syntax *syntax, struct open_node *parent, uint32_t node)
 {
+    assert(node < syntax->count);
+
     enum kind kind = (enum kind)syntax->nodes[node].kind;
     enum kind parent_kind = (enum kind)syntax->nodes[parent->node].kind;
     struct path path = parent->path;
@@ -167,6 +170,7 @@ static uint32_t function_below(const struct syntax *syntax,
                                const struct open_node *parent,
                                uint32_t node)
 {
+    assert(node < syntax->count);
     return syntax->nodes[node].kind == KIND_BLOCK &&
                    syntax->nodes[parent->node].kind == KIND_FUNCTION_DEFINITION
                ? parent->node
@@ -230,6 +234,7 @@ static uint32_t read_node(struct reader *reader, uint32_t node)
     struct open_node *parent;
     struct open_node below;
 
+    assert(node < syntax->count);
     while (reader->open[reader->open_count - 1].end <= node) {
         reader->open_count--;
     }

@@ -5,6 +5,7 @@
  * object of an attribute is the node after it. */
 #include "instrument/tree/foreign.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Full names of decorators whose functions are read from source. */
@@ -73,6 +74,7 @@ read_import(struct foreign *foreign, uint32_t statement, struct arena *arena)
     uint32_t module = syntax_child(syntax, statement);
     uint32_t item = module;
 
+    assert(statement < syntax->count);
     if (module == 0) {
         return;
     }
@@ -182,6 +184,7 @@ foreign_compiler(const struct foreign *foreign, uint32_t definition, uint32_t de
     const struct syntax *syntax = foreign->syntax;
     uint32_t name = definition + 1;
 
+    assert(definition < syntax->count);
     for (uint32_t i = decorated == 0 ? 0 : syntax_child(syntax, decorated); i != 0;
          i = syntax_sibling(syntax, decorated, i)) {
         uint32_t expression = syntax_child(syntax, i);

@@ -116,6 +116,8 @@ static bool means_word(const struct visit *visit, uint32_t node)
 static bool is_builtin_attribute(const struct inspection *inspection,
                                  uint32_t attribute)
 {
+    assert(attribute < inspection->syntax->count);
+
     uint32_t last = inspection->syntax->nodes[attribute].next - 1;
 
     return inspection->has_builtins &&
@@ -202,6 +204,7 @@ static void visit_binding(struct visit *visit, uint32_t target, uint32_t value)
     const struct syntax *syntax = visit->inspection->syntax;
     uint32_t end = syntax->nodes[target].next;
 
+    assert(target < syntax->count);
     if (value == 0 || value == target || !holds_word(visit, value)) {
         return;
     }
@@ -288,6 +291,7 @@ static void visit_inner(struct visit *visit, uint32_t node)
     const struct syntax *syntax = visit->inspection->syntax;
     uint32_t part = 0;
 
+    assert(node < syntax->count);
     switch (syntax->nodes[node].kind) {
     case KIND_LAMBDA:
         visit_parameters(visit, syntax_find(syntax, node, KIND_LAMBDA_PARAMETERS));
@@ -317,6 +321,7 @@ static uint32_t visit_node(struct visit *visit, uint32_t node)
     const struct syntax *syntax = visit->inspection->syntax;
     uint32_t next = syntax->nodes[node].next;
 
+    assert(node < syntax->count);
     switch (syntax->nodes[node].kind) {
     case KIND_FUNCTION_DEFINITION:
     case KIND_CLASS_DEFINITION:
@@ -374,6 +379,7 @@ bool inspection_visit(struct inspection *inspection,
     struct visit visit = {.inspection = inspection, .scope = scope};
     uint32_t block = node;
 
+    assert(node < syntax->count);
     if (!inspection->has_words) {
         return false;
     }

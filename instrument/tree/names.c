@@ -1,6 +1,7 @@
 /* Numbering identifiers. */
 #include "instrument/tree/names.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Open addressing; a slot holds a name's number plus one, 0 where it is free. */
@@ -41,6 +42,8 @@ find_or_add(struct names *names, struct name_index *index, struct slice text)
 static void
 note_statement(struct names *names, const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
+
     enum kind kind = (enum kind)syntax->nodes[node].kind;
 
     for (uint32_t i = node + 1; i < syntax->nodes[node].next; i++) {

@@ -1,6 +1,8 @@
 /* Collecting names from expressions. */
 #include "instrument/tree/reads.h"
 
+#include <assert.h>
+
 /* Comprehensions nested deeper than this read more names than they should: no harm done. */
 #define HIDDEN_LIMIT 32
 
@@ -13,6 +15,7 @@ struct hidden {
 
 uint32_t reads_root(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
     while (syntax->nodes[node].kind == KIND_ATTRIBUTE) {
         node = node + 1;
     }
@@ -21,6 +24,8 @@ uint32_t reads_root(const struct syntax *syntax, uint32_t node)
 
 bool reads_is_dotted(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
+
     uint32_t end = syntax->nodes[node].next;
     uint32_t size = 0;
 
@@ -76,6 +81,7 @@ hide_targets(struct hidden *hidden, const struct scope *scope, uint32_t comprehe
     const struct syntax *syntax = scope->syntax;
     uint32_t end = syntax->nodes[comprehension].next;
 
+    assert(comprehension < syntax->count);
     for (uint32_t clause = syntax_child(syntax, comprehension); clause != 0;
          clause = syntax_sibling(syntax, comprehension, clause)) {
         uint32_t left = clause + 1;
@@ -99,6 +105,7 @@ static uint32_t skip_method(const struct syntax *syntax, uint32_t call)
 {
     uint32_t callee = call + 1;
 
+    assert(call < syntax->count);
     return callee < syntax->nodes[call].next &&
                    syntax->nodes[callee].kind == KIND_ATTRIBUTE
                ? callee
@@ -113,6 +120,7 @@ static uint32_t read_attribute(struct reads *reads,
 {
     uint32_t root = reads_root(scope->syntax, node);
 
+    assert(node < scope->syntax->count);
     if (root == 0) {
         return node + 1;
     }

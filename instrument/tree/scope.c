@@ -98,6 +98,7 @@ static void declare_imports(struct scope *scope, uint32_t statement)
     bool is_from = syntax->nodes[statement].kind == KIND_IMPORT_FROM_STATEMENT;
     uint32_t i = syntax_child(syntax, statement);
 
+    assert(statement < syntax->count);
     if (is_from && i != 0) {
         i = syntax_sibling(syntax, statement, i); /* the module's name binds nothing */
     }
@@ -141,6 +142,7 @@ static uint32_t scope_declare_node(struct scope *scope, uint32_t node)
     const struct syntax *syntax = scope->syntax;
     uint32_t end = syntax->nodes[node].next;
 
+    assert(node < syntax->count);
     switch (syntax->nodes[node].kind) {
     case KIND_FUNCTION_DEFINITION:
     case KIND_CLASS_DEFINITION:
@@ -210,6 +212,7 @@ scope_next_target(const struct syntax *syntax, uint32_t node, uint32_t end_node)
 /* Whether a dotted name in a pattern is one plain name: `x` captures, `A.b` compares. */
 static bool is_plain_name(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
     return syntax->nodes[node].next == node + 2;
 }
 

@@ -842,6 +842,7 @@ uint32_t syntax_last(const struct syntax *syntax, uint32_t parent)
 
 uint32_t syntax_unwrap(const struct syntax *syntax, uint32_t node)
 {
+    assert(node < syntax->count);
     while (syntax->nodes[node].kind == KIND_PARENTHESIZED_EXPRESSION &&
            syntax_child(syntax, node) != 0) {
         node = syntax_child(syntax, node);

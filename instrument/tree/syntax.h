@@ -82,14 +82,17 @@ static inline uint32_t syntax_child(const struct syntax *syntax, uint32_t node)
 static inline uint32_t
 syntax_sibling(const struct syntax *syntax, uint32_t parent, uint32_t child)
 {
+    assert(child < syntax->count);
+
     uint32_t next = syntax->nodes[child].next;
 
     assert(parent < child && next <= syntax->nodes[parent].next);
     return next < syntax->nodes[parent].next ? next : 0;
 }
 
-/* The first or last child of a kind, or 0. */
+/* The first child of that kind, or 0. */
 uint32_t syntax_find(const struct syntax *syntax, uint32_t parent, enum kind kind);
+/* The last child of any kind, or 0. */
 uint32_t syntax_last(const struct syntax *syntax, uint32_t parent);
 
 /* The expression inside any number of parentheses. */

@@ -1,6 +1,7 @@
 /* Terms of expressions: which reads a value is made of, and by what way. */
 #include "instrument/tree/terms.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -171,6 +172,7 @@ static bool is_operator_module(struct slice module)
 
 static const struct syntax_node *at(const struct writer *writer, uint32_t node)
 {
+    assert(node < writer->syntax->count);
     return &writer->syntax->nodes[node];
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/base/number_map.h"
 #include "runtime/base/text_table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define BUCKET_COUNT_START 256
@@ -404,6 +405,8 @@ static bool number_names_of(struct recorded_module *module,
                             uint32_t number,
                             bool has_reads)
 {
+    assert(number < module->table.site_count);
+
     const struct site *site = &module->table.sites[number];
     uint32_t *names = &module->names[module->sites[number].names];
 

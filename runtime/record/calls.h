@@ -17,6 +17,7 @@
 #include "runtime/trace/format.h"
 #include "runtime/trace/reader.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -188,6 +189,7 @@ void recorded_module_free(struct recorded_module *module); /* may be NULL */
 static inline uint32_t
 recorded_module_read(const struct recorded_module *module, uint32_t site, uint32_t read)
 {
+    assert(site < module->table.site_count);
     return module->names[module->sites[site].names +
                          module->table.sites[site].write_count + read];
 }

@@ -3,13 +3,16 @@
 
 #include "runtime/array/sample.h"
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 #include "runtime/record/state.h"
 #include "runtime/trace/late.h"
 
+#include <assert.h>
 #include <string.h>
 
-#define SET_COUNT 2048 /* a power of two */
+#define SET_BITS  11
+#define SET_COUNT (1 << SET_BITS)
 /* An address has so many places, whose addresses lie side by side in a line of the processor's
  * cache: with one alone, two of a few hundred objects would share it, and where programs lie in
  * memory would decide what is known of them. */
@@ -34,10 +37,8 @@ struct history {
 
 static size_t set_of(uint64_t address)
 {
-    return (size_t)((address * 0x9e3779b97f4a7c15u) >> 53);
+    return hash_slot(address, SET_BITS);
 }
-
-_Static_assert(SET_COUNT == 1 << (64 - 53), "set_of gives an index of the tables");
 
 /* The way that has the address, or the free one that it may take; WAY_COUNT: all are taken. */
 static size_t find_way(const uint64_t *addresses, uint64_t address)
@@ -388,6 +389,7 @@ bool recorder_reads_own_name(const struct visit *visit, uint32_t write)
 {
     const struct site *site = visit->site;
 
+    assert(write < site->write_count);
     for (uint32_t i = 0; i < site->read_count; i++) {
         if (slice_equal(site->reads[i].name, site->writes[write].name)) {
             return true;

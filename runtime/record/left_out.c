@@ -3,10 +3,14 @@
 
 #include "runtime/record/state.h"
 
+#include <assert.h>
+
 static void write_record(struct recorder *recorder,
                          const struct recorded_module *module,
                          uint32_t site)
 {
+    assert(site < module->table.site_count);
+
     const struct recorded_site *recorded = &module->sites[site];
     struct log_left_out record = {
         .record = {.kind = LOG_LEFT_OUT},
@@ -24,6 +28,8 @@ static void write_record(struct recorder *recorder,
 /* Whether nothing that the site stands for has held a tensor. */
 static bool is_free_of_tensors(const struct recorded_module *module, uint32_t site)
 {
+    assert(site < module->table.site_count);
+
     const struct recorded_site *recorded = &module->sites[site];
     const struct call_function *function =
         &module->functions[module->table.sites[site].function];
@@ -53,6 +59,8 @@ void left_out_consider(struct recorder *recorder,
                        struct recorded_module *module,
                        uint32_t site)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
 
     if (!recorder->options.leaves_out || recorded->is_left_out ||
@@ -76,6 +84,8 @@ void left_out_begin(struct recorder *recorder,
                     struct recorded_module *module,
                     uint32_t site)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
 
     recorded->left_out_from =
@@ -87,6 +97,8 @@ void left_out_begin(struct recorder *recorder,
 static void
 record_again(struct recorder *recorder, struct recorded_module *module, uint32_t site)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
 
     if (!recorded->is_left_out) {
@@ -169,6 +181,8 @@ void left_out_note_tensor(struct recorder *recorder,
                           uint32_t site,
                           struct call *call)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
     bool is_new = !call->function->holds_tensor;
 

@@ -16,6 +16,8 @@
 
 #include "runtime/record/recorder.h"
 
+#include <assert.h>
+
 #define LEFT_OUT_AFTER 10000
 
 /* Whether the rule leaves the next visit out: then left_out_skip counts it and nothing else is to be
@@ -52,6 +54,8 @@ void left_out_begin(struct recorder *recorder,
 static inline void
 left_out_skip(struct recorder *recorder, struct recorded_module *module, uint32_t index)
 {
+    assert(index < module->table.site_count);
+
     struct recorded_site *site = &module->sites[index];
 
     if (site->left_out_count == 0) {

@@ -7,6 +7,7 @@
 #include "runtime/record/left_out.h"
 #include "runtime/record/state.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -746,6 +747,8 @@ bool recorder_is_entered(const struct recorded_module *module,
                          const struct call *call,
                          uint32_t site)
 {
+    assert(site < module->table.site_count);
+
     uint32_t repeat = module->sites[site].repeat;
     uint8_t seen = REPEAT_IS_RECORDED | REPEAT_HAS_TURNED;
 
@@ -783,6 +786,8 @@ bool recorder_begin_visit(struct recorder *recorder,
                           struct call *call,
                           struct visit *visit)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
     uint32_t *count = &call->visits[recorded->local];
 

@@ -10,6 +10,7 @@
 #include "runtime/saved/safetensors/safetensors.h"
 #include "runtime/saved/trace.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -586,6 +587,7 @@ size_t saved_folder_count(const struct saved_folder *folder)
 const struct saved_entry *saved_folder_entry(const struct saved_folder *folder,
                                              size_t index)
 {
+    assert(index < folder->count);
     return &folder->entries[index];
 }
 
@@ -639,6 +641,8 @@ void saved_folder_forget(struct saved_folder *folder)
 static struct saved_source *
 find_source(struct saved_folder *folder, size_t index, struct error *error)
 {
+    assert(index < folder->count);
+
     const struct saved_entry *entry = &folder->entries[index];
     uint64_t offset, size;
 
@@ -665,6 +669,7 @@ bool saved_folder_read(struct saved_folder *folder,
 {
     struct saved_source *source = find_source(folder, index, error);
 
+    assert(index < folder->count);
     return source != NULL &&
            saved_source_read(source, folder->entries[index].index, array, error);
 }
@@ -676,6 +681,7 @@ bool saved_folder_read_into(struct saved_folder *folder,
 {
     struct saved_source *source = find_source(folder, index, error);
 
+    assert(index < folder->count);
     return source != NULL &&
            saved_source_read_into(source, folder->entries[index].index, bytes, error);
 }

@@ -11,6 +11,7 @@
 #include "runtime/base/text_table.h"
 #include "runtime/trace/reader.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -709,6 +710,7 @@ size_t saved_trace_count(const struct saved_trace *trace)
 const struct saved_tensor *saved_trace_tensor(const struct saved_trace *trace,
                                               size_t index)
 {
+    assert(index < trace->count);
     return &trace->kept[index].tensor;
 }
 
@@ -740,6 +742,8 @@ bool saved_trace_read(struct saved_trace *trace,
                       struct array *array,
                       struct error *error)
 {
+    assert(index < trace->count);
+
     const struct kept *kept = &trace->kept[index];
     struct log_item item;
     bool is_found = false;

@@ -5,6 +5,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/slice.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -86,14 +87,18 @@ const struct term_part *term_find_part(const struct term *term, uint32_t write);
 /* The first term in a node, and the one behind another in it; 0: there is none. */
 static inline uint32_t term_child(const struct term *term, uint32_t node)
 {
+    assert(node < term->node_count);
     return term->nodes[node].next > node + 1 ? node + 1 : 0;
 }
 
 static inline uint32_t
 term_sibling(const struct term *term, uint32_t parent, uint32_t child)
 {
+    assert(child < term->node_count);
+
     uint32_t next = term->nodes[child].next;
 
+    assert(parent < term->node_count);
     return next < term->nodes[parent].next ? next : 0;
 }
 

@@ -198,6 +198,8 @@ static void write_bindings(const struct site_table *table,
                            struct name_numbers *numbers,
                            struct buffer *text)
 {
+    assert(id < table->site_count);
+
     const struct site *site = &table->sites[id];
 
     for (uint32_t i = 0; i < site->write_count; i++) {
@@ -230,6 +232,8 @@ static void write_site(const struct site_table *table,
                        struct name_numbers *numbers,
                        struct buffer *text)
 {
+    assert(id < table->site_count);
+
     static const struct site nothing;
     const struct site *site = &table->sites[id];
     const struct site *before = id == 0 ? &nothing : site - 1;

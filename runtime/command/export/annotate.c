@@ -13,6 +13,7 @@
 #include "runtime/base/utf8.h"
 #include "runtime/view/list/annotation.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -290,6 +291,8 @@ static bool annotate(const struct annotation *annotation,
                      struct buffer *bytes,
                      struct error *error)
 {
+    assert(index < annotation->file_count);
+
     struct export_source source;
     struct buffer text = BUFFER_INIT;
     bool is_done =
@@ -340,6 +343,8 @@ static bool write_file(const struct annotation *annotation,
                        struct name_list *list,
                        struct error *error)
 {
+    assert(index < annotation->file_count);
+
     const struct seen_file *file = &annotation->files[index];
     struct buffer bytes = BUFFER_INIT;
     struct buffer name = BUFFER_INIT;
@@ -367,6 +372,7 @@ static bool print_file(const struct annotation *annotation,
     struct buffer bytes = BUFFER_INIT;
     bool is_done = true;
 
+    assert(index < annotation->file_count);
     if (has_heading) {
         buffer_add(&bytes, SLICE("# == "));
         buffer_add_printable(&bytes, annotation->files[index].path);

@@ -20,6 +20,9 @@ bool argument_read_theme(const struct argument_rule *rule,
     return true;
 }
 
+_Static_assert(RENDER_DPI_LEAST == 10 && RENDER_DPI_MOST == 2400,
+               "the message names the limits");
+
 bool argument_read_dpi(const struct argument_rule *rule,
                        const char *argument,
                        double *dpi,

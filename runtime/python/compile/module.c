@@ -7,6 +7,7 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/site/site.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -146,6 +147,8 @@ static PyObject *arm_as_object(const struct site *site)
 
 static PyObject *site_as_dictionary(const struct site_table *table, uint32_t id)
 {
+    assert(id < table->site_count);
+
     const struct site *site = &table->sites[id];
     const struct site_function *function = &table->functions[site->function];
 

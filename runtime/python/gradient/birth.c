@@ -6,6 +6,7 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Larger graphs are not walked; neither are more functions above the bad gradient, between it and what is
@@ -87,6 +88,7 @@ add_edge(struct graph *graph, uint32_t from, PyObject *function, uint32_t output
 
 static void add_next(struct graph *graph, uint32_t number)
 {
+    assert(number < graph->function_count);
     PyObject *next = PyObject_GetAttr(graph->functions[number],
                                       graph->session->gradients->name_next);
 
@@ -211,6 +213,8 @@ struct climb {
 
 static struct gradient_hook *hook_of(const struct graph *graph, uint32_t function)
 {
+    assert(function < graph->function_count);
+
     struct session *session = graph->session;
     struct gradient_hook *hook = gradients_find(
         session->gradients, tensor_function_address(graph->functions[function]));
@@ -220,6 +224,7 @@ static struct gradient_hook *hook_of(const struct graph *graph, uint32_t functio
 
 static void add_name(struct buffer *text, const struct graph *graph, uint32_t function)
 {
+    assert(function < graph->function_count);
     PyObject *name = PyObject_CallMethodObjArgs(
         graph->functions[function], graph->session->gradients->name_name, NULL);
     Py_ssize_t size = 0;
@@ -333,6 +338,7 @@ static void climb_from(struct climb *climb, uint32_t target, uint32_t output)
 
 static bool is_of_leaf(const struct graph *graph, uint32_t function, uint64_t leaf)
 {
+    assert(function < graph->function_count);
     PyObject *variable = PyObject_GetAttr(graph->functions[function],
                                           graph->session->gradients->name_variable);
     bool is_so = (uint64_t)(uintptr_t)variable == leaf;

@@ -4,6 +4,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/visit/variables.h"
 
+#include <assert.h>
+
 /* ---- plans: which variables a site concerns ---- */
 
 /* ---- The variables of traced methods: the names that paths may match ---- */
@@ -571,6 +573,8 @@ HOT static __attribute__((noinline)) bool enter_frame(struct traced_call *call,
                                                       PyObject *const *values,
                                                       Py_ssize_t count)
 {
+    assert(index < module->table.site_count);
+
     struct traced_method *method = call->method;
     const struct site *site = &module->table.sites[index];
     bool is_enter = site->kind == SITE_ENTER;

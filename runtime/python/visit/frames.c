@@ -6,6 +6,7 @@
 #include "runtime/python/visit/visit.h"
 #include "runtime/record/left_out.h"
 
+#include <assert.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -438,6 +439,7 @@ static bool is_resumed(struct session *session, const void *code)
 
 static bool is_initializer(const struct recorded_module *module, uint32_t function)
 {
+    assert(function < module->table.function_count);
     return slice_ends(module->table.functions[function].name, SLICE(".__init__"));
 }
 
@@ -538,8 +540,11 @@ struct call *frame_find_call(struct session *session,
                              uint32_t index,
                              const struct frame_owner *owner)
 {
+    assert(index < module->table.site_count);
+
     const struct site *site = &module->table.sites[index];
     struct call_function *function = &module->functions[site->function];
+
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     struct call_thread *thread = frame_thread(session);
 

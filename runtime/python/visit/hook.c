@@ -13,6 +13,7 @@
 #include "runtime/python/visit/walk.h"
 #include "runtime/record/left_out.h"
 
+#include <assert.h>
 #include <math.h>
 
 static HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value);
@@ -163,6 +164,8 @@ are_plain_named(struct session *session,
                 PyObject *const *values,
                 Py_ssize_t count)
 {
+    assert(index < module->table.site_count);
+
     const struct site *site = &module->table.sites[index];
     Py_ssize_t next = 0;
 
@@ -188,6 +191,8 @@ static inline bool are_plain(struct session *session,
                              PyObject *const *values,
                              Py_ssize_t count)
 {
+    assert(index < module->table.site_count);
+
     const struct recorded_site *site = &module->sites[index];
 
     if (site->has_peeks) {
@@ -208,6 +213,8 @@ static HOT bool visit_is_left_out(struct session *session,
                                   PyObject *const *values,
                                   Py_ssize_t count)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
 
     if (!left_out_skips(recorded) || !visit_is_recorded_here(session) ||
@@ -257,6 +264,8 @@ static void visit_keep_types(struct session *session,
                              PyObject *const *values,
                              Py_ssize_t count)
 {
+    assert(site < module->table.site_count);
+
     struct recorded_site *recorded = &module->sites[site];
 
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -342,6 +351,8 @@ static void record_source(struct session *session,
                           uint32_t index,
                           PyObject *object)
 {
+    assert(index < visit->site->read_count);
+
     struct slice name = visit->site->reads[index].name;
     bool is_recorded = false;
 

@@ -1,6 +1,8 @@
 /* What a type is, asked of `type` itself and remembered. */
 #include "runtime/python/visit/types.h"
 
+#include "runtime/base/hash/mix.h"
+
 #include <string.h>
 
 static PyObject *type_attribute(const char *name)
@@ -238,7 +240,7 @@ examine(struct type_cache *cache, struct type_info *entry, PyTypeObject *type)
 
 const struct type_info *type_cache_get(struct type_cache *cache, PyTypeObject *type)
 {
-    size_t slot = ((uintptr_t)type >> 4) * 0x9e3779b97f4a7c15u >> 55;
+    size_t slot = hash_slot((uintptr_t)type >> 4, TYPE_CACHE_BITS);
     struct type_info *info = &cache->entries[slot];
 
     if (info->type == type && info->reference != NULL &&

@@ -39,7 +39,8 @@ struct type_info {
     PyObject *fields; /* owned; may be NULL */
 };
 
-#define TYPE_CACHE_SIZE 512 /* a power of two */
+#define TYPE_CACHE_BITS 9
+#define TYPE_CACHE_SIZE (1 << TYPE_CACHE_BITS)
 
 struct type_cache {
     struct tensor_access *access; /* borrowed */

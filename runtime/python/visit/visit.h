@@ -5,6 +5,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <assert.h>
 
 #include "runtime/python/record/session.h"
 #include "runtime/record/site_module.h"
@@ -40,6 +41,7 @@ static inline void visit_init(struct site_visit *visit,
                               PyObject *const *values,
                               Py_ssize_t count)
 {
+    assert(index < module->table.site_count);
     visit->session = session;
     visit->module = module;
     visit->site = &module->table.sites[index];

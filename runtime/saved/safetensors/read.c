@@ -8,6 +8,7 @@
 #include "runtime/saved/saved.h"
 #include "runtime/saved/values_read.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -447,6 +448,7 @@ size_t safetensors_file_count(const struct safetensors_file *file)
 const struct saved_tensor *safetensors_file_tensor(const struct safetensors_file *file,
                                                    size_t index)
 {
+    assert(index < file->index.count);
     return &file->index.stored[index].tensor;
 }
 
@@ -455,6 +457,7 @@ void safetensors_file_place(const struct safetensors_file *file,
                             uint64_t *offset,
                             uint64_t *size)
 {
+    assert(index < file->index.count);
     *offset = file->values + file->index.stored[index].offset;
     *size = file->index.stored[index].size;
 }
@@ -475,6 +478,7 @@ bool safetensors_file_read(struct safetensors_file *file,
                            struct array *array,
                            struct error *error)
 {
+    assert(index < file->index.count);
     file->bytes.size = 0;
     if (!buffer_reserve(&file->bytes, (size_t)file->index.stored[index].size)) {
         return error_set_memory(error);

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- nodes ---- */
@@ -129,6 +130,7 @@ bool call_builder_absorb(struct call_builder *builder,
     struct call_tree *tree = builder->tree;
     struct call_node *to = &tree->nodes[node];
 
+    assert(node < tree->node_count);
     to->count += from->count;
     to->call_count += from->call_count;
     if (from->first_seen < to->first_seen) {

@@ -7,6 +7,7 @@
 #include "runtime/view/picture/paint/svg_text.h"
 #include "runtime/view/words/paint.h"
 
+#include <assert.h>
 #include <strings.h>
 
 /* A call graph as text: DOT, and a tree for a terminal. */
@@ -18,6 +19,8 @@
 static void
 call_label_add(const struct call_graph *graph, uint32_t node, struct buffer *text)
 {
+    assert(node < graph->tree->node_count);
+
     const struct call_node *shown = &graph->tree->nodes[node];
 
     buffer_add(text, shown->name);
@@ -205,6 +208,8 @@ static void add_faint(struct text_view *view, const struct call_node *drawn)
 
 static bool add_line(struct text_view *view, uint32_t node, unsigned depth)
 {
+    assert(node < view->graph->tree->node_count);
+
     const struct call_node *shown = &view->graph->tree->nodes[node];
     bool is_last = next_drawn(view->graph, shown->next) == CALL_NODE_NONE;
     struct buffer label = BUFFER_INIT;

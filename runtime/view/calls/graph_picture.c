@@ -6,6 +6,7 @@
 #include "runtime/view/picture/box/box.h"
 #include "runtime/view/picture/parts.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Which parts of a call graph's picture have a yard of their own. */
@@ -353,6 +354,8 @@ static void prepare_calls(struct call_box *box,
                           const struct call_graph *graph,
                           uint32_t node)
 {
+    assert(node < graph->tree->node_count);
+
     const struct call_node *shown = &graph->tree->nodes[node];
     const struct call_node *drawn = call_graph_shown(graph, node);
     bool has_calls = call_graph_shows_calls(graph, drawn);
@@ -448,6 +451,8 @@ static void call_box_prepare(struct call_box *box,
                              const struct call_graph *graph,
                              uint32_t node)
 {
+    assert(node < graph->tree->node_count);
+
     const struct call_node *shown = &graph->tree->nodes[node];
     double width;
 

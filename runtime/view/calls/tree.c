@@ -4,6 +4,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/calls/builder.h"
 
+#include <assert.h>
+
 /* So many digits are less than 2^63, whatever they are. */
 #define INDEX_DIGITS 18
 
@@ -102,6 +104,8 @@ typedef void (*place_function)(struct conversion *conversion, uint32_t node);
 /* The node becomes, or joins, the child of that name. */
 static void place_below(struct conversion *conversion, uint32_t node, uint32_t parent)
 {
+    assert(node < conversion->from->node_count);
+
     const struct call_node *old = &conversion->from->nodes[node];
     uint32_t place = call_builder_child(&conversion->builder, parent, old->name);
 
@@ -112,6 +116,8 @@ static void place_below(struct conversion *conversion, uint32_t node, uint32_t p
 
 static void place_pruned(struct conversion *conversion, uint32_t node)
 {
+    assert(node < conversion->from->node_count);
+
     const struct call_node *old = &conversion->from->nodes[node];
 
     if (old->first_child == CALL_NODE_NONE && old->parent != 0) {
@@ -123,6 +129,8 @@ static void place_pruned(struct conversion *conversion, uint32_t node)
 
 static void place_squashed(struct conversion *conversion, uint32_t node)
 {
+    assert(node < conversion->from->node_count);
+
     struct call_node old = conversion->from->nodes[node];
     uint32_t parent = conversion->map[old.parent];
     uint64_t index;

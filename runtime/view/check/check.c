@@ -1,6 +1,7 @@
 /* Checks on the events of a trace, as they are read. */
 #include "runtime/view/check/check.h"
 
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/selection/selection.h"
 #include "runtime/site/statement_text.h"
@@ -474,8 +475,8 @@ static uint64_t group_key(struct check *check, const struct check_group *group)
     if (!text_table_add(&check->texts, group->name, &name)) {
         check->has_failed = true;
     }
-    return number_map_key(group->module, group->line) * 0x9e3779b97f4a7c15u +
-           number_map_key(name, (uint32_t)group->kind);
+    return hash_mix(number_map_key(group->module, group->line),
+                    number_map_key(name, (uint32_t)group->kind));
 }
 
 /* One more of that kind. `words` are taken where it is the first of its group; they are

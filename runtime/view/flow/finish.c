@@ -992,43 +992,9 @@ static bool count_files(struct flow_builder *builder)
     return true;
 }
 
-/* Whether edges and nodes refer to what the graph has, and a group stands before those in it. For
- * asserts. */
-static __attribute__((unused)) bool is_sound(const struct flow_graph *graph)
-{
-    for (uint32_t i = 0; i < graph->group_count; i++) {
-        uint32_t parent = graph->groups[i].parent;
-
-        if ((parent != FLOW_NONE && parent >= i) || graph->groups[i].count == 0) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const struct flow_node *node = &graph->nodes[i];
-
-        if ((node->group != FLOW_NONE && node->group >= graph->group_count) ||
-            node->count == 0 || node->mark >= FLOW_MARK_COUNT) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        const struct flow_edge *edge = &graph->edges[i];
-
-        if (edge->source >= graph->node_count || edge->target >= graph->node_count ||
-            edge->count == 0 || graph->names[edge->name].bytes == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool flow_finish(struct flow_builder *builder)
 {
     choose_nodes(builder);
-    if (!flow_groups(builder) || !add_nodes(builder) || !add_names(builder) ||
-        !add_edges(builder) || !count_files(builder)) {
-        return false;
-    }
-    assert(builder->graph->arena.has_failed || is_sound(builder->graph));
-    return true;
+    return flow_groups(builder) && add_nodes(builder) && add_names(builder) &&
+           add_edges(builder) && count_files(builder);
 }

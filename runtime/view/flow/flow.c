@@ -4,7 +4,6 @@
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/base/sorted.h"
 #include "runtime/base/text_table.h"
 #include "runtime/view/flow/build.h"
 #include "runtime/view/words/number_text.h"
@@ -159,6 +158,8 @@ static void add_event(struct flow_builder *builder,
 /* NULL: the raw node is not shown. */
 static struct flow_node *node_of(const struct flow_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     uint32_t cluster = builder->raws[raw].cluster;
 
     return cluster == FLOW_NONE || builder->clusters[cluster].node == FLOW_NONE
@@ -810,15 +811,47 @@ static void builder_release(struct flow_builder *builder)
     memory_free(builder->kept_texts);
 }
 
+/* Whether edges and nodes refer to what the graph has, and a group is before those in it. For asserts. */
+static __attribute__((unused)) bool is_sound(const struct flow_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->group_count; i++) {
+        uint32_t parent = graph->groups[i].parent;
+
+        if ((parent != FLOW_NONE && parent >= i) || graph->groups[i].count == 0) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct flow_node *node = &graph->nodes[i];
+
+        if ((node->group != FLOW_NONE && node->group >= graph->group_count) ||
+            node->count == 0 || node->mark >= FLOW_MARK_COUNT) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const struct flow_edge *edge = &graph->edges[i];
+
+        if (edge->source >= graph->node_count || edge->target >= graph->node_count ||
+            edge->count == 0 || graph->names[edge->name].bytes == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* From what was read to a graph; the builder's is that. */
 static bool make_graph(struct flow_builder *builder)
 {
-    return flow_outline(builder) && flow_mark_nans(builder) && flow_fold(builder) &&
-           flow_finish(builder) &&
-           (builder->options->has_no_values ||
-            (builder->options->values_limit > 0 &&
-             builder->graph->node_count > builder->options->values_limit) ||
-            flow_fill(builder));
+    if (!flow_outline(builder) || !flow_mark_nans(builder) || !flow_fold(builder) ||
+        !flow_finish(builder)) {
+        return false;
+    }
+    assert(builder->graph->arena.has_failed || is_sound(builder->graph));
+    return builder->options->has_no_values ||
+           (builder->options->values_limit > 0 &&
+            builder->graph->node_count > builder->options->values_limit) ||
+           flow_fill(builder);
 }
 
 static bool end_graph(struct flow_graph *graph, bool is_done, struct error *error)
@@ -917,18 +950,4 @@ bool flow_graph_build(struct flow_graph *graph,
     is_done = graph_of_reading(&reading, reader, sources, options, graph, error);
     reading_release(&reading);
     return is_done;
-}
-
-static bool is_before(const void *nodes, size_t place, uint64_t event)
-{
-    return ((const struct flow_node *)nodes)[place].event < event;
-}
-
-uint32_t flow_graph_find(const struct flow_graph *graph, uint64_t event)
-{
-    size_t place = sorted_place(graph->nodes, graph->node_count, is_before, event);
-
-    return place < graph->node_count && graph->nodes[place].event == event
-               ? (uint32_t)place
-               : FLOW_NONE;
 }

@@ -264,10 +264,6 @@ bool flow_reading_graph(struct flow_reading *reading,
  * Fails where memory runs out; the graph is as it was then. */
 bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *error);
 
-/* The node of an event, in a graph that nothing was folded in: its nodes stand in the order of
- * their events. FLOW_NONE: the event is no node. */
-uint32_t flow_graph_find(const struct flow_graph *graph, uint64_t event);
-
 /* What stands around a node of a graph: for a picture that shows a part of it. */
 
 /* Sets `kept`, a flag for each node, for `limit` nodes at most around the start: what it was made

@@ -7,6 +7,8 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* One to one, with each bit of the result from all bits of the number. */
 static uint64_t scatter(uint64_t number)
 {
@@ -157,6 +159,8 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
     uint64_t key = flow_mix(call->thread, unit->loop);
     uint32_t wild = call->path;
 
+    assert(index < builder->unit_count);
+    assert(index < builder->unit_count);
     if (unit->loop == FLOW_NONE) {
         wild = find_wild(folding, call->path);
         if (wild == FLOW_NONE) {
@@ -229,6 +233,8 @@ static bool add_to_parent(struct flow_folding *folding, uint32_t index)
     uint64_t kind = is_recursive ? 1 : flow_mix(shape->key, shape->body);
     uint32_t nth;
 
+    assert(index < builder->unit_count);
+    assert(index < builder->unit_count);
     if (shape->body == 0) {
         return true;
     }
@@ -321,6 +327,8 @@ static uint64_t unit_place(struct flow_folding *folding, uint32_t index)
     uint32_t around = parent == FLOW_NONE ? FLOW_NONE : builder->units[parent].cluster;
     uint64_t kind = flow_mix(shape->key, shape->body);
 
+    assert(index < builder->unit_count);
+    assert(index < builder->unit_count);
     if (builder->options->fold == FLOW_FOLD_ALL) {
         return flow_mix(around, shape->key);
     }
@@ -417,6 +425,8 @@ fold_node(struct flow_folding *folding, struct number_map *places, uint32_t inde
     struct flow_cluster *cluster;
     uint64_t place = 0;
 
+    assert(index < builder->raw_count);
+    assert(index < builder->raw_count);
     node->cluster = NUMBER_MAP_NONE;
     if (builder->options->fold != FLOW_FOLD_NONE) {
         uint32_t path = folded_path(folding, node);

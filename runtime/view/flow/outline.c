@@ -40,6 +40,7 @@ struct outline {
 
 static uint32_t parent_of(const struct flow_builder *builder, uint32_t call)
 {
+    assert(call < builder->call_count);
     return builder->calls[call].parent;
 }
 
@@ -65,6 +66,8 @@ struct steps {
 
 static bool is_constructor(const struct flow_builder *builder, uint32_t call)
 {
+    assert(call < builder->call_count);
+
     const struct reading_call *item = &builder->calls[call];
 
     return slice_ends(flow_table_of(builder, item)->functions[item->function].name,
@@ -73,6 +76,8 @@ static bool is_constructor(const struct flow_builder *builder, uint32_t call)
 
 static bool is_module_call(const struct flow_builder *builder, uint32_t call)
 {
+    assert(call < builder->call_count);
+
     const struct reading_call *item = &builder->calls[call];
 
     return item->class_name != 0 && flow_text_of(builder, item->class_name).size > 0 &&
@@ -91,6 +96,8 @@ static bool is_in_constructor(const struct flow_builder *builder, uint32_t call)
 static uint32_t
 unit_of_step(const struct flow_builder *builder, const bool *has_update, uint32_t call)
 {
+    assert(call < builder->call_count);
+
     uint32_t own = builder->calls[call].unit;
     uint32_t innermost = own;
 
@@ -114,6 +121,8 @@ unit_of_step(const struct flow_builder *builder, const bool *has_update, uint32_
 static uint32_t
 candidate_of(struct flow_builder *builder, struct steps *steps, uint32_t call)
 {
+    assert(call < builder->call_count);
+
     const struct reading_call *item = &builder->calls[call];
     const struct reading_call *caller =
         item->parent == FLOW_NONE ? NULL : &builder->calls[item->parent];
@@ -171,11 +180,13 @@ static bool find_candidates(struct flow_builder *builder, struct steps *steps)
 
 static bool has_nan(const struct flow_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
     return builder->raws[raw].has_nan;
 }
 
 static bool is_optimizer_step(const struct flow_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
     return (builder->raws[raw].flags & FLOW_NODE_UPDATE) != 0 &&
            reading_update_of(builder->reading, raw)->tag == LOG_STEP_OPTIMIZER;
 }
@@ -408,6 +419,8 @@ static bool find_closed(struct outline *outline, uint32_t *depths)
 
 static struct closed_call *closed_of_raw(const struct outline *outline, uint32_t raw)
 {
+    assert(raw < outline->builder->raw_count);
+
     uint32_t closed = outline->closed_of[outline->builder->raws[raw].call];
 
     return closed == FLOW_NONE ? NULL : &outline->closed[closed];
@@ -551,6 +564,7 @@ stands_for(const struct outline *outline, const uint32_t *closed_of_raws, uint32
 
 static bool is_argument(const struct flow_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
     return (builder->raws[raw].flags & FLOW_NODE_ARGUMENT) != 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 void backwards_init(struct backwards *backwards)
 {
     *backwards = (struct backwards){0};
@@ -130,6 +132,8 @@ bool backwards_add(struct backwards *backwards,
  * to them. A GradScaler skips several steps until its scale is right. */
 static bool is_caught(const struct backwards *backwards, uint32_t index)
 {
+    assert(index < backwards->count);
+
     const struct backward *backward = &backwards->items[index];
 
     for (uint32_t i = index + 1; i < backwards->count; i++) {

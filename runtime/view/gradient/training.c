@@ -310,6 +310,8 @@ static uint32_t find_before(const struct training *training,
                             uint32_t index,
                             bool (*is_one)(const struct training_record *record))
 {
+    assert(index < training->record_count);
+
     uint32_t at = training->records[index].before;
 
     while (at != TRAINING_NONE && !is_one(&training->records[at])) {
@@ -321,6 +323,7 @@ static uint32_t find_before(const struct training *training,
 /* The first record of the value since which it is not finite. */
 static uint32_t find_first(const struct training *training, uint32_t value)
 {
+    assert(value < training->record_count);
     for (;;) {
         uint32_t before = find_before(training, value, is_value);
 
@@ -337,6 +340,7 @@ static uint32_t find_first(const struct training *training, uint32_t value)
  * of the tensor shows whether something was written in between. */
 static uint32_t find_first_sum(const struct training *training, uint32_t gradient)
 {
+    assert(gradient < training->record_count);
     for (;;) {
         const struct training_record *record = &training->records[gradient];
         uint32_t before = find_before(training, gradient, is_gradient);
@@ -406,6 +410,8 @@ static void explain_gradient(const struct training *training,
 /* A tensor that the optimizer keeps was not finite when it had written the value. */
 static uint32_t find_state(const struct training *training, uint32_t value)
 {
+    assert(value < training->record_count);
+
     const struct training_record *written = &training->records[value];
 
     for (uint32_t i = value + 1; i < training->record_count; i++) {

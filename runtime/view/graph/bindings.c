@@ -6,6 +6,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/graph/paths.h"
 
+#include <assert.h>
+
 /* Which scope a name of a function belongs to, as Python looks it up. */
 
 /* How far up the calls the one of an enclosing function is looked for: beyond, its newest. */
@@ -24,6 +26,8 @@ graph_function_of(const struct graph_builder *builder,
 static uint32_t
 find_enclosing(const struct graph_builder *builder, uint32_t index, uint32_t function)
 {
+    assert(index < builder->call_count);
+
     uint32_t module = builder->calls[index].module;
     uint32_t above = builder->calls[index].parent;
 
@@ -58,6 +62,8 @@ static uint32_t find_free(const struct graph_builder *builder,
                           uint32_t name,
                           uint32_t *scope)
 {
+    assert(index < builder->call_count);
+
     const struct graph_raw_call *call = &builder->calls[index];
     uint32_t first = builder->modules[call->module].first_function;
     uint32_t function = graph_function_of(builder, call)->enclosing;
@@ -92,6 +98,8 @@ uint32_t graph_find_plain(const struct graph_builder *builder,
                           uint32_t name,
                           uint32_t *scope)
 {
+    assert(index < builder->call_count);
+
     const struct graph_raw_call *call = &builder->calls[index];
 
     switch (kind) {
@@ -126,6 +134,8 @@ static uint32_t object_of(const struct graph_builder *builder, uint32_t binding)
 /* The object's attributes get a scope. */
 static bool graph_object_scope(struct graph_builder *builder, uint32_t content)
 {
+    assert(content < builder->content_count);
+
     const struct graph_raw_call *call = &builder->calls[builder->visit.call];
     bool is_module = call->class_name != 0 && call->path != 0;
     uint32_t *attributes = &builder->contents[content].attributes;
@@ -188,6 +198,7 @@ void graph_find_place(const struct graph_builder *builder,
     uint32_t found = GRAPH_NONE;
     uint32_t content;
 
+    assert(index < builder->call_count);
     *place = (struct graph_place){builder->calls[index].scope, name, false};
     if (text != NUMBER_MAP_NONE) {
         found = graph_find_plain(builder, index, kind, text, &place->scope);
@@ -255,6 +266,8 @@ bool graph_scope_begin(struct graph_builder *builder, struct graph_raw_call *cal
 /* A generator may go on, and inner functions may read the names of the one around them. */
 void graph_scope_note_over(struct graph_builder *builder, uint32_t index)
 {
+    assert(index < builder->call_count);
+
     struct graph_raw_call *call = &builder->calls[index];
 
     if (call->is_ended && call->function != 0 && !call->is_generator &&
@@ -357,6 +370,7 @@ bind(struct graph_builder *builder, uint32_t index, enum site_scope kind, uint32
     struct graph_place place;
     uint32_t text;
 
+    assert(name < builder->texts.count);
     graph_find_place(builder, index, kind, builder->texts.texts[name], &place);
     return graph_text_add(builder, place.name, &text)
                ? binding_get(builder, place.scope, text)
@@ -366,6 +380,8 @@ bind(struct graph_builder *builder, uint32_t index, enum site_scope kind, uint32
 uint32_t
 graph_binding_of_write(struct graph_builder *builder, uint32_t index, uint32_t name)
 {
+    assert(name < builder->texts.count);
+
     const struct graph_raw_call *call = &builder->calls[index];
     struct slice root = graph_root_of(builder->texts.texts[name]);
     uint32_t root_name = text_table_find(&builder->texts, root);
@@ -373,6 +389,7 @@ graph_binding_of_write(struct graph_builder *builder, uint32_t index, uint32_t n
     uint32_t found;
     struct graph_binding *binding;
 
+    assert(index < builder->call_count);
     if (root_name != NUMBER_MAP_NONE) {
         kind = number_map_get(
             &builder->name_scopes,
@@ -472,6 +489,8 @@ bool graph_content_put(struct graph_builder *builder,
                        uint32_t path,
                        uint32_t raw)
 {
+    assert(index < builder->content_count);
+
     struct graph_leaves *leaves = &builder->contents[index].now;
     uint32_t place = leaves_find(builder, leaves, index, path);
 
@@ -503,6 +522,7 @@ static uint32_t raw_at(const struct graph_builder *builder,
 uint32_t
 graph_content_find(const struct graph_builder *builder, uint32_t index, uint32_t path)
 {
+    assert(index < builder->content_count);
     return raw_at(builder, &builder->contents[index].now, index, path);
 }
 
@@ -597,6 +617,8 @@ static void content_continue(struct graph_builder *builder,
 static bool
 move_up(struct graph_builder *builder, uint32_t path, uint64_t index, uint32_t *moved)
 {
+    assert(path < builder->texts.count);
+
     struct slice text = builder->texts.texts[path];
     size_t end = slice_find(text, SLICE("]"), 0);
     struct buffer built = BUFFER_INIT;
@@ -616,6 +638,7 @@ static bool leaf_set(struct graph_builder *builder,
                      uint32_t place,
                      struct graph_leaf leaf)
 {
+    assert(index < builder->content_count);
     builder->leaves[builder->contents[index].now.first + place] = leaf;
     if (builder->raws[leaf.raw].content == index) {
         builder->raws[leaf.raw].place = leaf.path;
@@ -631,6 +654,8 @@ static bool leaf_set(struct graph_builder *builder,
 
 static bool has_places(const struct graph_builder *builder, uint32_t index)
 {
+    assert(index < builder->content_count);
+
     struct slice type = builder->texts.texts[builder->contents[index].type];
 
     return slice_equal(type, SLICE("list")) ||
@@ -639,6 +664,8 @@ static bool has_places(const struct graph_builder *builder, uint32_t index)
 
 bool graph_content_remove(struct graph_builder *builder, uint32_t index, uint32_t path)
 {
+    assert(path < builder->texts.count);
+
     struct graph_leaves *leaves = &builder->contents[index].now;
     uint32_t removed = leaves_find(builder, leaves, index, path);
     uint32_t kept = removed;
@@ -647,6 +674,7 @@ bool graph_content_remove(struct graph_builder *builder, uint32_t index, uint32_
     bool is_moved =
         read_index(builder->texts.texts[path], &number) && has_places(builder, index);
 
+    assert(index < builder->content_count);
     /* Recorded since: it is known without. */
     if (builder->contents[index].serial == builder->visit.serial) {
         return true;
@@ -676,6 +704,8 @@ bool graph_content_remove(struct graph_builder *builder, uint32_t index, uint32_
 /* Whether a name has the content still, as the visiting call's thread can tell. */
 static bool is_live(const struct graph_builder *builder, uint32_t index)
 {
+    assert(index < builder->content_count);
+
     const struct graph_content *content = &builder->contents[index];
     const struct graph_binding *binding;
     const struct graph_raw_call *call;
@@ -693,6 +723,8 @@ static bool is_live(const struct graph_builder *builder, uint32_t index)
  * of chance, and the graph must not depend on it. */
 bool graph_is_held(const struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *node = &builder->raws[raw];
     const struct graph_raw_call *call = &builder->calls[node->call];
     const struct graph_content *content;
@@ -729,6 +761,7 @@ static bool is_begun_above(const struct graph_builder *builder, uint32_t content
 {
     uint32_t above = builder->calls[builder->visit.call].parent;
 
+    assert(content < builder->content_count);
     return above != GRAPH_NONE &&
            graph_function_of(builder, &builder->calls[above])->is_init &&
            builder->contents[content].binding != GRAPH_NONE &&
@@ -778,6 +811,8 @@ static bool find_content(struct graph_builder *builder,
 static void
 bind_content(struct graph_builder *builder, uint32_t index, uint32_t content)
 {
+    assert(index < builder->binding_count);
+
     struct graph_binding *binding = &builder->bindings[index];
 
     if (binding->serial != builder->visit.serial) {
@@ -794,6 +829,8 @@ bind_content(struct graph_builder *builder, uint32_t index, uint32_t content)
 
 bool graph_bind_value(struct graph_builder *builder, uint32_t index)
 {
+    assert(index < builder->binding_count);
+
     struct graph_binding *binding = &builder->bindings[index];
     uint32_t own = binding->own;
 
@@ -819,6 +856,7 @@ bool graph_bind_object(struct graph_builder *builder,
     uint32_t found;
     uint32_t type;
 
+    assert(index < builder->binding_count);
     if (event->object == 0) {
         return graph_bind_value(builder, index);
     }
@@ -848,8 +886,11 @@ bool graph_bind_object(struct graph_builder *builder,
 
 bool graph_bind_leaf(struct graph_builder *builder, uint32_t index, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     uint32_t path = builder->raws[raw].path;
 
+    assert(index < builder->binding_count);
     if (!graph_bind_value(builder, index)) {
         return false;
     }
@@ -860,6 +901,8 @@ bool graph_bind_leaf(struct graph_builder *builder, uint32_t index, uint32_t raw
 
 bool graph_bind_attribute(struct graph_builder *builder, uint32_t call, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     struct slice name = builder->texts.texts[builder->raws[raw].name];
     struct slice root = graph_root_of(name);
     uint32_t root_name = text_table_find(&builder->texts, root);

@@ -59,6 +59,8 @@ static bool fill_function(struct graph_builder *builder,
                           uint32_t index,
                           struct number_map *by_name)
 {
+    assert(index < known->module->table.function_count);
+
     struct slice name = known->module->table.functions[index].name;
     struct slice class_name = class_of(name);
     struct graph_function *function =
@@ -313,6 +315,7 @@ loop_has_line(const struct graph_module *module, uint32_t loop, uint32_t line)
     const struct site_table *table = &module->module->table;
     uint32_t end = module->ends[loop];
 
+    assert(loop < table->site_count);
     return line == 0 || (line >= table->sites[loop].line &&
                          (end == table->site_count || line < table->sites[end].line ||
                           table->sites[end].function != table->sites[loop].function));
@@ -322,6 +325,8 @@ bool graph_turns_follow(struct graph_builder *builder,
                         const struct log_event_view *event,
                         uint32_t index)
 {
+    assert(index < builder->call_count);
+
     struct graph_raw_call *call = &builder->calls[index];
     const struct graph_module *module = &builder->modules[event->module_number];
     uint32_t first = event->module->first_site;
@@ -384,6 +389,8 @@ static bool find_scopes(struct graph_builder *builder, struct graph_raw_call *ca
 
 static void put_pending(struct graph_builder *builder, uint32_t index)
 {
+    assert(index < builder->call_count);
+
     struct graph_raw_call *call = &builder->calls[index];
     struct graph_raw_call *parent = &builder->calls[call->parent];
 

@@ -4,6 +4,8 @@
 
 #include "runtime/base/sorted.h"
 
+#include <assert.h>
+
 /* So many nodes of an object, the newest first, are asked whether their names have it still. */
 #define HOLDERS_MAX 64
 
@@ -133,6 +135,8 @@ static uint32_t graph_find_read(const struct graph_builder *builder, uint32_t ob
 /* A node of the same object whose name still has it; GRAPH_NONE. */
 static uint32_t graph_find_holder(const struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     uint32_t holder = builder->raws[builder->raws[raw].object].holder;
 
     if (graph_is_held(builder, raw)) {
@@ -149,6 +153,8 @@ static uint32_t graph_find_holder(const struct graph_builder *builder, uint32_t 
 
 void graph_hold(struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     struct graph_raw *first = &builder->raws[builder->raws[raw].object];
 
     if (first->holder != raw) {
@@ -186,6 +192,8 @@ static uint32_t find_origin(const struct graph_builder *builder,
 /* The node that wrote into the value's memory, as the recorder saw it. */
 static uint32_t find_writer(const struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *node = &builder->raws[raw];
     uint64_t storage = graph_storage_of(builder, node);
     uint32_t found =
@@ -204,6 +212,7 @@ static bool add_write(struct graph_builder *builder,
                       uint32_t before,
                       const struct log_event_view *event)
 {
+    assert(raw < builder->raw_count);
     if (before != GRAPH_NONE) {
         builder->raws[raw].object = builder->raws[before].object;
     }
@@ -215,6 +224,7 @@ static bool add_write(struct graph_builder *builder,
 static bool
 add_alias(struct graph_builder *builder, uint32_t raw, uint32_t before, uint32_t origin)
 {
+    assert(raw < builder->raw_count);
     if (before != GRAPH_NONE) {
         builder->raws[raw].object = builder->raws[before].object;
     }
@@ -229,6 +239,7 @@ graph_set_same(struct graph_builder *builder, uint32_t raw, uint32_t same_as)
 {
     uint32_t removed = builder->visit.removed_raw;
 
+    assert(raw < builder->raw_count);
     builder->raws[raw].same_as = same_as;
     builder->raws[raw].object = builder->raws[same_as].object;
     if (removed != GRAPH_NONE &&
@@ -244,9 +255,12 @@ static bool is_same_object(const struct graph_builder *builder,
                            uint32_t raw,
                            const struct graph_binding *binding)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *then = &builder->raws[previous];
     const struct graph_raw *now = &builder->raws[raw];
 
+    assert(previous < builder->raw_count);
     return now->address != 0 && then->address == now->address &&
            graph_storage_of(builder, then) == graph_storage_of(builder, now) &&
            then->version <= now->version && !binding->is_ambiguous;
@@ -256,6 +270,8 @@ static bool is_same_object(const struct graph_builder *builder,
  * covers it. Without `before` the memory may have been another value's then: it must be equal. */
 static bool add_writings(struct graph_builder *builder, uint32_t raw, uint32_t before)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *node = &builder->raws[raw];
     uint64_t storage = graph_storage_of(builder, node);
     uint32_t writing =
@@ -292,6 +308,7 @@ bool graph_edges_of_read(struct graph_builder *builder,
         index == GRAPH_NONE ? NULL : &builder->bindings[index];
     uint32_t before = origin;
 
+    assert(raw < builder->raw_count);
     if (before == GRAPH_NONE && binding != NULL) {
         before = graph_find_previous(builder, builder->raws[raw].path, binding);
         if (before != GRAPH_NONE && !is_same_object(builder, before, raw, binding)) {
@@ -317,6 +334,8 @@ static uint32_t find_written_through(const struct graph_builder *builder,
                                      uint32_t raw,
                                      const struct log_event_view *event)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *node = &builder->raws[raw];
 
     if (event->site->kind != SITE_MUTATE || graph_storage_of(builder, node) == 0 ||
@@ -339,11 +358,14 @@ bool graph_edges_of_value(struct graph_builder *builder,
                           uint32_t index,
                           const struct log_event_view *event)
 {
+    assert(index < builder->binding_count);
+
     const struct graph_binding *binding = &builder->bindings[index];
     uint32_t previous = graph_find_previous(builder, builder->raws[raw].path, binding);
     uint32_t origin = find_origin(builder, event);
     uint32_t before = previous != GRAPH_NONE ? previous : origin;
 
+    assert(raw < builder->raw_count);
     if (event->change == CHANGE_MUTATED) {
         return add_write(builder, raw, before, event);
     }
@@ -381,6 +403,8 @@ bool graph_edges_of_value(struct graph_builder *builder,
 static bool
 is_pending_result(const struct graph_builder *builder, uint32_t origin, uint32_t caller)
 {
+    assert(origin < builder->raw_count);
+
     const struct graph_raw_call *call = &builder->calls[builder->raws[origin].call];
 
     return (builder->raws[origin].flags & GRAPH_RESULT) != 0 && call->is_pending &&
@@ -391,6 +415,8 @@ bool graph_judge_argument(struct graph_builder *builder,
                           uint32_t raw,
                           const struct log_event_view *event)
 {
+    assert(raw < builder->raw_count);
+
     struct graph_raw *node = &builder->raws[raw];
     uint32_t caller = builder->calls[node->call].parent;
     uint32_t origin = graph_origin_of(builder, event);
@@ -463,6 +489,7 @@ struct term_calls {
 
 static bool is_call(const struct term *term, uint32_t node)
 {
+    assert(node < term->node_count);
     return term->nodes[node].kind == TERM_CALL || term->nodes[node].kind == TERM_METHOD;
 }
 
@@ -569,6 +596,8 @@ static bool names_fit(const struct graph_builder *builder,
                       const struct graph_raw_call *call,
                       uint32_t place)
 {
+    assert(place < builder->visit.term->node_count);
+
     const struct term_node *node = &builder->visit.term->nodes[place];
     struct slice whole = function_name(builder, call);
     struct slice name = slice_last_part(whole, '.');
@@ -725,8 +754,11 @@ static void find_same(struct graph_builder *builder,
 static bool
 shares_storage(const struct graph_builder *builder, uint32_t source, uint32_t argument)
 {
+    assert(argument < builder->raw_count);
+
     uint64_t storage = graph_storage_of(builder, &builder->raws[argument]);
 
+    assert(source < builder->raw_count);
     return storage != 0 && graph_storage_of(builder, &builder->raws[source]) == storage;
 }
 
@@ -764,6 +796,8 @@ static bool link_argument(struct graph_builder *builder,
                           const struct graph_raw_call *callee,
                           uint32_t argument)
 {
+    assert(argument < builder->raw_count);
+
     uint32_t base = graph_argument_of(builder, &builder->raws[argument])->base;
 
     if (site != NULL && callee->term_node != GRAPH_NONE && !callee->is_inside) {

@@ -3,6 +3,8 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/graph/build.h"
 
+#include <assert.h>
+
 /* The visits of sites, one behind the other: each binds names, when what it reads is known. */
 
 /* The thread's visits follow each other: gives the one before this. */
@@ -92,6 +94,8 @@ static bool graph_resolve_visit(struct graph_builder *builder,
 static const struct graph_guess *
 graph_find_guess(const struct graph_builder *builder, uint32_t index, uint32_t name)
 {
+    assert(index < builder->call_count);
+
     const struct graph_raw_call *call = &builder->calls[index];
     const struct site_table *table = &builder->modules[call->module].module->table;
     uint32_t function;
@@ -112,6 +116,8 @@ graph_find_guess(const struct graph_builder *builder, uint32_t index, uint32_t n
 
 static bool graph_use_guess(struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     struct graph_raw *node = &builder->raws[raw];
     const struct graph_guess *guess = graph_find_guess(builder, node->call, node->name);
 
@@ -294,6 +300,8 @@ static bool memory_add(struct graph_builder *builder,
 
 struct graph_argument *graph_argument_set(struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     void *items = builder->arguments;
     uint32_t *number = &builder->raws[raw].argument;
 
@@ -401,6 +409,8 @@ static bool is_writing(const struct graph_builder *builder,
 /* A value in memory: found again by where it lies. */
 static bool graph_raw_note_storage(struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     struct graph_raw *node = &builder->raws[raw];
     uint64_t storage = graph_storage_of(builder, node);
 
@@ -433,6 +443,8 @@ static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
 /* An argument or a result: its call knows it from now on. */
 static bool graph_raw_note_in_call(struct graph_builder *builder, uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *node = &builder->raws[raw];
     struct graph_raw_call *call = &builder->calls[node->call];
 
@@ -468,9 +480,12 @@ static uint32_t find_repeated(struct graph_builder *builder,
                               uint32_t origin,
                               uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     const struct graph_raw *node = &builder->raws[raw];
     uint32_t known;
 
+    assert(index < builder->binding_count);
     if (origin == GRAPH_NONE ||
         !graph_is_unchanged(builder, &builder->raws[origin], node)) {
         return GRAPH_NONE;
@@ -489,6 +504,7 @@ static bool join_repeated(struct graph_builder *builder,
                           uint32_t path,
                           uint32_t seen)
 {
+    assert(index < builder->binding_count);
     if (!graph_bind_value(builder, index) ||
         !graph_content_put(builder, builder->bindings[index].content, path, seen)) {
         return false;
@@ -519,6 +535,8 @@ static bool add_weight(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t raw)
 {
+    assert(raw < builder->raw_count);
+
     uint32_t origin = graph_origin_of(builder, event);
     bool is_reported =
         origin != GRAPH_NONE &&
@@ -553,6 +571,7 @@ static bool add_read(struct graph_builder *builder,
     uint32_t origin = graph_origin_of(builder, event);
     uint32_t seen;
 
+    assert(raw < builder->raw_count);
     if (index == GRAPH_NONE) {
         return false;
     }
@@ -579,6 +598,7 @@ static uint32_t find_unwritten(const struct graph_builder *builder,
     uint32_t previous;
     const struct graph_raw *node;
 
+    assert(index < builder->binding_count);
     if (event->site->kind != SITE_MUTATE) {
         return GRAPH_NONE;
     }

@@ -4,6 +4,8 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* An object is taken for made from so many values at most. */
 #define CARRIED_MAX 64
 /* So many lists that are made stand in each other. */
@@ -61,6 +63,8 @@ static bool is_evident(const struct graph_builder *builder,
 static bool
 carry(struct graph_builder *builder, uint32_t index, uint32_t raw, struct way way)
 {
+    assert(index < builder->content_count);
+
     struct graph_content *content = &builder->contents[index];
     void *items = builder->carried;
 
@@ -114,6 +118,7 @@ static void add(struct walk *walk, const struct graph_input *source, struct way 
 
 static struct slice text_of(const struct walk *walk, uint32_t number)
 {
+    assert(number < walk->builder->texts.count);
     return walk->builder->texts.texts[number];
 }
 
@@ -227,6 +232,8 @@ static void find_chooser(struct walk *walk, uint32_t node, struct way way)
  * and that is not so, for then nothing is asked here. */
 static bool is_refuted(const struct walk *walk, uint32_t node)
 {
+    assert(node < walk->term->node_count);
+
     const struct term_node *at = &walk->term->nodes[node];
     struct slice name;
 
@@ -375,6 +382,8 @@ find_item(struct walk *walk, uint32_t node, struct slice path, struct way way)
 static bool
 find_in_container(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
+    assert(node < walk->term->node_count);
+
     struct slice name = walk->term->nodes[node].key;
     uint32_t object = node + 1;
 
@@ -426,6 +435,7 @@ static bool is_array_method(const struct walk *walk, uint32_t node)
     uint32_t object = node + 1;
     struct walk counting;
 
+    assert(node < walk->term->node_count);
     if (walk->term->nodes[node].kind != TERM_METHOD) {
         return false;
     }
@@ -455,6 +465,8 @@ find_open_call(struct walk *walk, uint32_t node, struct slice path, struct way w
 static void
 find_call(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
+    assert(node < walk->term->node_count);
+
     const struct graph_use *use = &walk->builder->uses[node];
     bool is_method = walk->term->nodes[node].kind == TERM_METHOD;
 
@@ -477,6 +489,7 @@ find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
     uint32_t place = PLACE_ALL;
 
+    assert(node < walk->term->node_count);
     if (walk->list_count == LISTS_MAX) {
         return;
     }
@@ -502,6 +515,8 @@ static bool has_several(const struct walk *walk, uint32_t node)
 static void
 find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
+    assert(node < walk->term->node_count);
+
     const struct term_node *at = &walk->term->nodes[node];
     uint32_t place =
         walk->list_count == 0 ? PLACE_UNKNOWN : walk->places[walk->list_count - 1];
@@ -529,6 +544,8 @@ find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct wa
 static void
 find_inside(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
+    assert(node < walk->term->node_count);
+
     const struct term_node *at = &walk->term->nodes[node];
     struct graph_path inner;
 
@@ -542,6 +559,8 @@ find_inside(struct walk *walk, uint32_t node, struct slice path, struct way way)
 
 static void find(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
+    assert(node < walk->term->node_count);
+
     const struct term_node *at = &walk->term->nodes[node];
 
     if (walk->has_failed) {
@@ -717,6 +736,7 @@ bool graph_carry(struct graph_builder *builder,
 {
     struct walk walk = begin(builder, event->site, GRAPH_NONE);
 
+    assert(content < builder->content_count);
     if (walk.term == NULL) {
         return true;
     }
@@ -812,6 +832,8 @@ bool graph_made_argument(struct graph_builder *builder,
                          uint32_t raw,
                          const struct graph_raw_call *callee)
 {
+    assert(raw < builder->raw_count);
+
     struct walk walk = begin(builder, site, raw);
     const struct graph_raw *node = &builder->raws[raw];
     const struct site *entry = graph_site_of(builder, node);

@@ -241,6 +241,69 @@ static bool keep_modules(struct reading *reading, struct graph_builder *builder)
     return true;
 }
 
+static bool is_number_of(uint32_t number, uint32_t count)
+{
+    return number == GRAPH_NONE || number < count;
+}
+
+/* Whether what a value refers to is there, and values are in the order of their events. For
+ * asserts. */
+static __attribute__((unused)) bool is_sound_value(const struct reading *reading,
+                                                   uint32_t index)
+{
+    const struct reading_value *value = &reading->values[index];
+    uint64_t before = index == 0 ? 0 : reading->values[index - 1].event;
+
+    return value->call < reading->call_count && value->unit < reading->unit_count &&
+           value->name < reading->texts.count && value->path < reading->texts.count &&
+           value->guess < reading->texts.count && value->object <= index &&
+           (index == 0 || before < value->event ||
+            (before == value->event && (value->flags & GRAPH_UPDATE) != 0));
+}
+
+/* The same of calls and turns: a parent is before its children. For asserts. */
+static __attribute__((unused)) bool are_sound_units(const struct reading *reading)
+{
+    for (uint32_t i = 0; i < reading->unit_count; i++) {
+        const struct reading_unit *unit = &reading->units[i];
+
+        if (!is_number_of(unit->parent, i) || unit->call >= reading->call_count) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < reading->call_count; i++) {
+        const struct reading_call *call = &reading->calls[i];
+
+        if (!is_number_of(call->parent, i) || call->unit >= reading->unit_count ||
+            call->module >= reading->module_count ||
+            call->path >= reading->texts.count ||
+            call->class_name >= reading->texts.count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether every number in the tables is one of an item. For asserts. */
+static __attribute__((unused)) bool is_sound(const struct reading *reading)
+{
+    for (uint32_t i = 0; i < reading->value_count; i++) {
+        if (!is_sound_value(reading, i)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < reading->edge_count; i++) {
+        const struct reading_edge *edge = &reading->edges[i];
+
+        if (edge->source >= reading->value_count ||
+            edge->target >= reading->value_count ||
+            edge->name >= reading->texts.count) {
+            return false;
+        }
+    }
+    return are_sound_units(reading);
+}
+
 /* The builder is released, whether that fails or not. */
 static bool keep_all(struct reading *reading, struct graph_builder *builder)
 {
@@ -264,6 +327,7 @@ static bool keep_all(struct reading *reading, struct graph_builder *builder)
     reading->unit_count = builder->unit_count;
     reading->texts = builder->texts;
     reading->written_sites = builder->written_sites;
+    assert(is_sound(reading));
     return true;
 }
 

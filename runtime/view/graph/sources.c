@@ -241,6 +241,7 @@ struct wanted {
 
 static struct slice text_of(const struct graph_builder *builder, uint32_t number)
 {
+    assert(number < builder->texts.count);
     return builder->texts.texts[number];
 }
 
@@ -269,6 +270,8 @@ static bool add_leaves(struct graph_builder *builder,
                        struct wanted *wanted,
                        bool *is_added)
 {
+    assert(index < builder->content_count);
+
     struct graph_leaves leaves = builder->contents[index].now;
 
     *is_added = false;
@@ -293,6 +296,8 @@ static bool add_leaves(struct graph_builder *builder,
 static bool
 add_carried(struct graph_builder *builder, uint32_t index, struct wanted *wanted)
 {
+    assert(index < builder->content_count);
+
     struct graph_content content = builder->contents[index];
     struct graph_input source = wanted->source;
 
@@ -342,6 +347,8 @@ static bool add_read(struct graph_builder *builder,
                      struct slice part,
                      struct wanted *wanted)
 {
+    assert(binding < builder->binding_count);
+
     uint32_t content = builder->bindings[binding].content;
     struct slice attribute = slice_part(name, part.size, name.size);
     struct graph_path path;
@@ -375,6 +382,7 @@ static bool is_rebound(const struct graph_builder *builder,
                           ? GRAPH_NONE
                           : graph_find_plain(builder, index, kind, name, &scope);
 
+    assert(found < builder->binding_count);
     return around != GRAPH_NONE &&
            builder->bindings[around].serial > builder->bindings[found].serial;
 }
@@ -440,6 +448,7 @@ bool graph_note_subscript(struct graph_builder *builder,
 {
     uint32_t number = 0;
 
+    assert(index < builder->binding_count);
     if (event->path.size > 0) {
         return true;
     }
@@ -485,6 +494,7 @@ static void set_named(const struct graph_builder *builder,
 
 uint32_t graph_term_inner(const struct term *term, uint32_t node)
 {
+    assert(node < term->node_count);
     switch (term->nodes[node].kind) {
     case TERM_FORM:
     case TERM_ITEM:
@@ -614,6 +624,8 @@ void graph_term_item(const struct graph_builder *builder,
                      struct graph_path *path,
                      struct slice then)
 {
+    assert(method < term->node_count);
+
     const struct graph_use *object = &builder->uses[method + 1];
     uint32_t argument = term_sibling(term, method, method + 1);
     const struct term_node *place = &term->nodes[argument];
@@ -643,6 +655,8 @@ static bool set_removed(const struct graph_builder *builder,
                         uint32_t method,
                         struct graph_path *path)
 {
+    assert(method < term->node_count);
+
     struct slice name = term->nodes[method].key;
 
     if (!slice_equal(name, SLICE("pop")) && !slice_equal(name, SLICE("popleft"))) {

@@ -77,6 +77,7 @@ static bool add_node(struct graph_builder *builder,
 {
     void *items = builder->raws;
 
+    assert(call < builder->call_count);
     if (!graph_grow(builder, &items, &builder->raw_capacity, builder->raw_count,
                     sizeof *builder->raws)) {
         return false;
@@ -395,6 +396,7 @@ bool graph_update_join(struct graph_builder *builder, uint32_t raw)
     const struct graph_updates *updates = &builder->updates;
     const struct graph_raw *from;
 
+    assert(raw < builder->raw_count);
     if (updates->count == 0 || updates->items[updates->count - 1].value == GRAPH_NONE ||
         updates->items[updates->count - 1].tag == LOG_STEP_BACKWARD) {
         return true;

@@ -328,6 +328,7 @@ planning_port(struct planning *planning, uint32_t group, uint32_t thing, bool is
     uint32_t *ports = is_entry ? planning->entries : planning->exits;
     uint32_t level = group_level(is_entry ? plan->layout->groups[group].parent : group);
 
+    assert(group < plan->layout->group_count);
     if (nets[group] != planning->net) {
         nets[group] = planning->net;
         ports[group] = plan->port_count++;
@@ -727,6 +728,8 @@ static void layout_plan_draw_edge(const struct layout_plan *plan,
                                   uint32_t index,
                                   struct layout_path *path)
 {
+    assert(index < plan->layout->edge_count);
+
     const struct layout_edge *edge = &plan->layout->edges[index];
     const uint32_t *links = plan->edge_links + plan->edge_link_starts[index];
 

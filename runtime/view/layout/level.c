@@ -4,6 +4,7 @@
 
 #include "runtime/view/layout/sheet.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ static double layer_gap(const struct sheet *sheet, uint32_t layer)
     double widest = 0.0;
     bool is_border = false;
 
+    assert(layer < sheet->layer_count);
     for (uint32_t i = sheet->layer_starts[layer]; i < sheet->layer_starts[layer + 1];
          i++) {
         uint32_t node = sheet->layer_nodes[i];
@@ -95,6 +97,7 @@ static uint32_t layer_track_count(const struct sheet *sheet, uint32_t layer)
 {
     uint32_t count = 0;
 
+    assert(layer < sheet->layer_count);
     for (uint32_t i = sheet->layer_starts[layer]; i < sheet->layer_starts[layer + 1];
          i++) {
         uint32_t node = sheet->layer_nodes[i];
@@ -109,6 +112,7 @@ static uint32_t layer_track_count(const struct sheet *sheet, uint32_t layer)
 /* Entries and exits stay with what they lead to. */
 static bool layer_may_end_column(const struct sheet *sheet, uint32_t layer)
 {
+    assert(layer < sheet->layer_count);
     return layer + 1 < sheet->layer_count && sheet->layer_heights[layer] > 0.0 &&
            sheet->layer_heights[layer + 1] > 0.0;
 }
@@ -308,6 +312,8 @@ static void box_spread_ends(struct sheet *sheet,
                             bool is_bottom,
                             bool is_cut)
 {
+    assert(index < sheet->node_count);
+
     const struct sheet_node *node = &sheet->nodes[index];
     uint32_t first = lists->starts[index];
     uint32_t count = lists->starts[index + 1] - first;
@@ -643,6 +649,8 @@ static double level_offset(const struct level *level, uint32_t thing)
 
 static bool sheet_fill(struct sheet *sheet, struct level *level, uint32_t piece)
 {
+    assert(piece < level->piece_count);
+
     struct layout_plan *plan = level->plan;
     const uint32_t *things =
         level->piece_things.items + level->piece_things.starts[piece];
@@ -685,6 +693,8 @@ static bool sheet_fill(struct sheet *sheet, struct level *level, uint32_t piece)
 /* Takes places and routes over from a sheet that is done. */
 static void level_keep(struct level *level, uint32_t piece, const struct sheet *sheet)
 {
+    assert(piece < level->piece_count);
+
     struct layout_plan *plan = level->plan;
     const uint32_t *things =
         level->piece_things.items + level->piece_things.starts[piece];
@@ -715,6 +725,7 @@ static bool level_lay_out_piece(struct level *level, uint32_t piece)
                           .column_height = plan->column_height,
                           .row_width = plan->row_width};
 
+    assert(piece < level->piece_count);
     arena_reset(&plan->sheet_arena);
     level->pieces[piece] = (struct piece){0};
     if (!sheet_fill(&sheet, level, piece) || !sheet_make_layers(&sheet) ||

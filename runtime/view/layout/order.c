@@ -19,6 +19,8 @@ struct crossings {
  * and along the top of the layer below. */
 static inline uint32_t sheet_key_above(const struct sheet *sheet, uint32_t segment)
 {
+    assert(segment < sheet->segment_count);
+
     const struct sheet_segment *s = &sheet->segments[segment];
 
     return sheet->nodes[s->upper].bottom_key + s->upper_slot;
@@ -26,6 +28,8 @@ static inline uint32_t sheet_key_above(const struct sheet *sheet, uint32_t segme
 
 static inline uint32_t sheet_key_below(const struct sheet *sheet, uint32_t segment)
 {
+    assert(segment < sheet->segment_count);
+
     const struct sheet_segment *s = &sheet->segments[segment];
 
     return sheet->nodes[s->lower].top_key + s->lower_slot;
@@ -49,6 +53,7 @@ static uint32_t walk_next(const struct sheet *sheet, bool goes_up, uint32_t item
 
 static bool is_lane(const struct sheet *sheet, uint32_t node)
 {
+    assert(node < sheet->node_count);
     return sheet->nodes[node].kind == SHEET_LANE;
 }
 
@@ -89,6 +94,8 @@ static uint32_t walk_stack(const struct sheet *sheet,
  * many pieces as it has bends. */
 static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
 {
+    assert(layer < sheet->layer_count);
+
     uint32_t end = sheet->layer_starts[layer + 1];
 
     for (uint32_t i = sheet->layer_starts[layer]; i + 1 < end; i++) {
@@ -167,6 +174,8 @@ static bool crossings_init(struct crossings *crossings, const struct sheet *shee
 /* Writes positions and keys of a layer (of all layers) after its nodes changed places. */
 static void sheet_number_layer(struct sheet *sheet, uint32_t layer)
 {
+    assert(layer < sheet->layer_count);
+
     uint32_t first = sheet->layer_starts[layer];
     uint32_t top_key = 0;
     uint32_t bottom_key = 0;
@@ -215,6 +224,7 @@ static uint32_t crossings_sequence(struct crossings *crossings,
     uint32_t key_count = layer_bottom_keys(sheet, layer);
     uint32_t total = 0;
 
+    assert(layer < sheet->layer_count);
     memset(fill, 0, key_count * sizeof *fill);
     for (uint32_t i = sheet->layer_starts[layer]; i < sheet->layer_starts[layer + 1];
          i++) {
@@ -394,6 +404,7 @@ layer_order(struct ordering *ordering, uint32_t layer, bool is_above, bool turns
     uint32_t end = sheet->layer_starts[layer + 1];
     uint32_t count = 0;
 
+    assert(layer < sheet->layer_count);
     for (uint32_t i = first; i < end; i++) {
         uint32_t node = sheet->layer_nodes[i];
         uint32_t degree = lists->starts[node + 1] - lists->starts[node];
@@ -475,6 +486,8 @@ enum swap_rule {
 /* Swaps neighbours in a layer; true where any were swapped. */
 static bool layer_swap(struct sheet *sheet, uint32_t layer, enum swap_rule rule)
 {
+    assert(layer < sheet->layer_count);
+
     uint32_t first = sheet->layer_starts[layer];
     bool has_changed = false;
 

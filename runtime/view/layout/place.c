@@ -63,6 +63,7 @@ static bool sheet_choose_segments(struct sheet *sheet)
 /* The lane above a lane, or UINT32_MAX. */
 static uint32_t lane_above(const struct sheet *sheet, uint32_t node)
 {
+    assert(node < sheet->node_count);
     if (sheet->nodes[node].kind != SHEET_LANE) {
         return UINT32_MAX;
     }
@@ -96,6 +97,8 @@ node_drop_crossing(struct sheet *sheet, uint32_t node, uint32_t from, uint32_t t
 /* A segment that crosses one between two lanes must not bend it. */
 static void sheet_drop_crossings(struct sheet *sheet, uint32_t layer)
 {
+    assert(layer < sheet->layer_count);
+
     uint32_t first = sheet->layer_starts[layer];
     uint32_t end = sheet->layer_starts[layer + 1];
     uint32_t next = first;
@@ -187,6 +190,8 @@ middle_segments(const struct placing *placing, uint32_t node, uint32_t middle[2]
 static void
 node_string(struct placing *placing, uint32_t node, uint32_t segment_id, int64_t *limit)
 {
+    assert(segment_id < placing->sheet->segment_count);
+
     const struct sheet_segment *segment = &placing->sheet->segments[segment_id];
     uint32_t other = placing->goes_up ? segment->lower : segment->upper;
     double shift = segment->upper_offset - segment->lower_offset;
@@ -211,6 +216,7 @@ static void layer_string(struct placing *placing, uint32_t layer)
     uint32_t size = sheet_layer_size(sheet, layer);
     int64_t limit = placing->from_right ? INT64_MAX : -1;
 
+    assert(layer < sheet->layer_count);
     for (uint32_t i = 0; i < size; i++) {
         uint32_t node =
             sheet->layer_nodes[first + (placing->from_right ? size - 1 - i : i)];
@@ -247,6 +253,7 @@ static uint32_t node_beside(const struct placing *placing, uint32_t node, bool i
     const struct sheet_node *me = &sheet->nodes[node];
     bool is_right = is_far != placing->from_right;
 
+    assert(node < sheet->node_count);
     if (is_right ? me->position + 1 == sheet_layer_size(sheet, me->layer)
                  : me->position == 0) {
         return UINT32_MAX;
@@ -262,6 +269,8 @@ static double roots_distance(const struct placing *placing, uint32_t near, uint3
     double distance = sheet_separation(sheet, &sheet->nodes[near], &sheet->nodes[far]);
     double shift = placing->shifts[near] - placing->shifts[far];
 
+    assert(near < sheet->node_count);
+    assert(far < sheet->node_count);
     return distance + (placing->from_right ? -shift : shift);
 }
 

@@ -9,6 +9,8 @@
 #include "runtime/base/arena.h"
 #include "runtime/view/layout/layout.h"
 
+#include <assert.h>
+
 /* Drawing routes: runs of cubic Bézier curves. Private to the layout. */
 
 /* Points are added at the end; where memory ran out or there are more than `limit` points
@@ -170,6 +172,7 @@ bool sheet_lists_make(struct sheet_lists *lists,
 
 static inline uint32_t sheet_layer_size(const struct sheet *sheet, uint32_t layer)
 {
+    assert(layer < sheet->layer_count);
     return sheet->layer_starts[layer + 1] - sheet->layer_starts[layer];
 }
 

@@ -4,6 +4,8 @@
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/paint.h"
 
+#include <assert.h>
+
 #define TEXT_LIMIT 100
 
 static void add_name(struct buffer *text, struct slice name, bool is_first)
@@ -38,6 +40,7 @@ static void add_json(struct buffer *text,
     const struct site *site = &table->sites[index];
     struct buffer key = BUFFER_INIT;
 
+    assert(index < table->site_count);
     buffer_add(text, SLICE("{\"record\":\"site\""));
     if (trace.size > 0) {
         json_text_add(text, SLICE("trace"), trace);
@@ -59,6 +62,8 @@ static void add_json(struct buffer *text,
 static void
 add_line(struct buffer *text, const struct log_module *module, uint32_t index)
 {
+    assert(index < module->table.site_count);
+
     const struct site *site = &module->table.sites[index];
 
     text_add_shortened(text, module->table.path, TEXT_LIMIT);

@@ -1,6 +1,7 @@
 /* What is known of each name at each site over all its visits. */
 #include "runtime/view/page/series.h"
 
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/words/paint.h"
 #include "runtime/view/words/tensor_text.h"
@@ -127,8 +128,7 @@ static bool find(struct series_set *set,
 static bool
 find_series(struct series_set *set, const struct log_event_view *event, uint32_t *index)
 {
-    uint64_t key = (uint64_t)(uintptr_t)event->name.bytes * 0x9e3779b97f4a7c15u ^
-                   event->site_number;
+    uint64_t key = hash_mix((uintptr_t)event->name.bytes, event->site_number);
     uint32_t name;
 
     if (event->path.size == 0) {
@@ -238,8 +238,8 @@ static bool add_module(struct series_set *set,
         !text_table_add(&set->texts, call->class_name, &class_name)) {
         return false;
     }
-    key = number_map_key(call->module_number, function) * 0x9e3779b97f4a7c15u ^
-          number_map_key(path, class_name);
+    key = hash_mix(number_map_key(call->module_number, function),
+                   number_map_key(path, class_name));
     *index = number_map_get(&set->module_index, key);
     if (*index == NUMBER_MAP_NONE) {
         if (!memory_grow(&items, &set->module_capacity, (size_t)set->module_count + 1,

@@ -1,6 +1,7 @@
 /* Figures by line and turn, and those that left their range. */
 #include "runtime/view/spike/spike.h"
 
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/number_map.h"
 #include "runtime/base/selection/selection.h"
@@ -79,11 +80,6 @@ static double find_figure(const struct log_event_view *event)
     }
 }
 
-static uint64_t mix(uint64_t key, uint64_t more)
-{
-    return (key ^ more) * 0x9e3779b97f4a7c15u + (key >> 29);
-}
-
 static bool fail(struct error *error)
 {
     return error_set_memory(error);
@@ -136,7 +132,7 @@ add_name(struct spikes *spikes, const struct log_event_view *event, uint32_t *nu
 /* How often this name at this site was there in the turn that goes on. */
 static bool count_visit(struct spikes *spikes, uint64_t key, uint32_t *number)
 {
-    uint64_t in_turn = mix(key, spikes->turn);
+    uint64_t in_turn = hash_mix(key, spikes->turn);
     uint32_t before = number_map_get(&spikes->seen, in_turn);
 
     *number = before == NUMBER_MAP_NONE ? 0 : before;
@@ -153,13 +149,13 @@ add_figure(struct spikes *spikes, const struct log_event_view *event, double fig
     if (!add_name(spikes, event, &name)) {
         return false;
     }
-    key = mix(number_map_key(event->site_number, name),
-              event->gradient != 0 ? GRADIENT | (unsigned)event->gradient
-                                   : event->flags & LOG_EVENT_READ);
+    key = hash_mix(number_map_key(event->site_number, name),
+                   event->gradient != 0 ? GRADIENT | (unsigned)event->gradient
+                                        : event->flags & LOG_EVENT_READ);
     if (!count_visit(spikes, key, &number)) {
         return false;
     }
-    line = find_line(spikes, event, mix(key, number), name);
+    line = find_line(spikes, event, hash_mix(key, number), name);
     if (line == NULL) {
         return false;
     }

@@ -5,6 +5,7 @@
 #include "runtime/view/sql/tables/tables.h"
 #include "runtime/view/words/paint.h"
 
+#include <assert.h>
 #include <math.h>
 #include <regex.h>
 #include <sqlite3.h>
@@ -646,11 +647,13 @@ bool sql_session_run(struct sql_session *session,
 
 const char *sql_session_next_damage(struct sql_session *session, size_t trace)
 {
+    assert(trace < session->traces.count);
     return sql_trace_next_damage(&session->traces.traces[trace]);
 }
 
 const struct log_header *sql_session_header(const struct sql_session *session,
                                             size_t trace)
 {
+    assert(trace < session->traces.count);
     return log_reader_header(session->traces.traces[trace].readers->reader);
 }

@@ -2,6 +2,7 @@
 #include "runtime/view/tracklog/state.h"
 
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 
 /* What the names of a call were when they were written last. */
@@ -20,7 +21,7 @@ static uint64_t key_of(const struct log_event_view *event)
     uint64_t key = hash_64(event->name);
 
     if (event->path.size > 0) {
-        key = (key ^ hash_64(event->path)) * 0x9e3779b97f4a7c15u;
+        key = hash_mix(key, hash_64(event->path));
     }
     return key;
 }

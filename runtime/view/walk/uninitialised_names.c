@@ -3,6 +3,7 @@
 
 #include "runtime/array/uninitialised.h"
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/hash/mix.h"
 
 /* In the number of a line: its memory was written in part. */
 #define LINE_PART (UINT32_C(1) << 31)
@@ -19,7 +20,7 @@ void uninitialised_names_release(struct uninitialised_names *names)
 
 static uint64_t key_of(uint32_t call, struct slice name)
 {
-    return hash_64(name) ^ call * 0x9e3779b97f4a7c15u;
+    return hash_mix(hash_64(name), call);
 }
 
 static uint32_t line_of(const struct log_event_view *event)

@@ -150,6 +150,8 @@ static bool is_read(const struct why *why,
  * address. "": not recorded. */
 static struct slice find_maker(struct why *why, uint32_t index)
 {
+    assert(index < why->object_count);
+
     const struct why_noted_object *object = &why->objects[index];
 
     for (uint32_t i = index + 1; i-- > 0 && object->address != 0;) {
@@ -378,6 +380,8 @@ set_place(struct why *why, struct why_value *value, const struct graph_node *nod
 /* In a damaged trace the event may not be found by its number: then its figures are not known. */
 static void set_value(struct why *why, struct why_value *value, uint32_t index)
 {
+    assert(index < why->graph.node_count);
+
     const struct graph_node *node = &why->graph.nodes[index];
     struct log_item item;
     bool is_found = read_event(why, node->event, &item);
@@ -482,6 +486,8 @@ bool why_read_current(struct why *why,
                       uint64_t before,
                       struct why_current *current)
 {
+    assert(node < why->graph.node_count);
+
     const struct training *training = &why->backwards.training;
     uint64_t event = why->graph.nodes[node].event;
     struct log_item item;

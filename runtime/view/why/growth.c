@@ -4,6 +4,8 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* The largest magnitude of a parameter is this many times that of its first record. Training leaves it
  * within a few times. */
 #define GROWTH_LEAST 1000.0
@@ -12,6 +14,7 @@
 
 static const struct training_record *record_at(const struct why *why, uint32_t index)
 {
+    assert(index < why->backwards.training.record_count);
     return &why->backwards.training.records[index];
 }
 

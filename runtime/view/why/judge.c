@@ -35,6 +35,7 @@ static struct slice spelled(const struct why *why, const struct graph_edge *edge
 
 static bool is_result(const struct why *why, uint32_t node)
 {
+    assert(node < why->graph.node_count);
     return (why->graph.nodes[node].flags & GRAPH_RESULT) != 0;
 }
 
@@ -105,6 +106,8 @@ static uint32_t find_origin(const struct why *why, uint32_t node)
  * left out visits of a line that writes the name. */
 static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
 {
+    assert(reader < why->graph.node_count);
+
     const struct why_value *fact = why_value(why, node);
     const struct log_module *module = log_reader_module(why->reader, fact->module);
     uint64_t event = why->graph.nodes[reader].event;
@@ -254,6 +257,7 @@ static void add_name(struct buffer *text, struct slice name)
 
 static void add_place(const struct why *why, uint32_t node, struct buffer *text)
 {
+    assert(node < why->graph.node_count);
     buffer_add(text, SLICE("line "));
     buffer_add_number(text, why_value(why, node)->line);
     buffer_add(text, SLICE(" (#"));
@@ -416,6 +420,7 @@ static void report_seen(struct why *why,
 {
     const struct why_value *node = why_value(why, producer->node);
 
+    assert(before < why->graph.node_count);
     buffer_add(text, SLICE("between "));
     add_place(why, before, text);
     buffer_add(text, SLICE(", where "));

@@ -9,6 +9,7 @@
 #include "runtime/view/words/paint.h"
 #include "runtime/view/words/verdict_text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -63,6 +64,7 @@ add_place(struct buffer *text, struct slice file, uint32_t line, size_t limit)
 
 static void add_value(const struct why *why, uint32_t node, struct buffer *text)
 {
+    assert(node < why->graph.node_count);
     text_add_shortened(text, why_value(why, node)->name, NAME_LIMIT);
     buffer_add(text, SLICE(" = "));
     buffer_add(text, why_value(why, node)->words);
@@ -183,6 +185,8 @@ static void add_grown(const struct why *why, uint32_t index, struct buffer *text
 
 static void add_producer(const struct why *why, uint32_t index, struct buffer *text)
 {
+    assert(index < why->producer_count);
+
     const struct why_producer *producer = &why->producers[index];
 
     verdict_source_add(text, producer->line, producer->statement, why->ask.has_color);
@@ -257,6 +261,8 @@ static void add_others(const struct why *why, struct buffer *text)
 
 static const char *role_of(const struct why *why, uint32_t node)
 {
+    assert(node < why->graph.node_count);
+
     const struct why_fact *fact = &why->facts[node];
     unsigned flags = why->graph.nodes[node].flags;
 
@@ -342,6 +348,7 @@ static bool is_reported(const struct why *why,
                         uint32_t count,
                         uint32_t node)
 {
+    assert(node < why->graph.node_count);
     for (uint32_t i = 0; i < count; i++) {
         if (why->graph.nodes[reported[i]].site == why->graph.nodes[node].site) {
             return true;
@@ -526,6 +533,8 @@ static void add_figures(struct buffer *text, const struct why_value *node)
 /* An object of the value; `more` fields may follow before it is closed. */
 static void begin_value(const struct why *why, uint32_t index, struct buffer *text)
 {
+    assert(index < why->graph.node_count);
+
     const struct why_value *node = why_value(why, index);
     const struct why_fact *fact = &why->facts[index];
     bool is_node = index < why->graph.node_count;
@@ -676,6 +685,7 @@ static void add_json_producer(const struct why *why,
 
 static const char *json_role_of(const struct why *why, uint32_t node)
 {
+    assert(node < why->graph.node_count);
     if (why->facts[node].made != 0) {
         return "made";
     }

@@ -2,6 +2,7 @@
  * about, and the walk back over the graph. */
 #include "runtime/view/why/why.h"
 
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/nearest_name.h"
 #include "runtime/base/selection/selection.h"
@@ -730,11 +731,9 @@ static bool
 read(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
 {
     const struct graph_node *at = &why->graph.nodes[node];
-    uint64_t key = number_map_key(at->name, at->path) * 31 ^ at->site;
-    uint32_t row;
+    uint64_t key = hash_mix(number_map_key(at->name, at->path), at->site);
+    uint32_t row = number_map_get(seen, key);
 
-    key *= 0x100000001b3u;
-    row = number_map_get(seen, key);
     why->slice_count++;
     if (row != NUMBER_MAP_NONE) {
         why->rows[row].count++;

@@ -20,6 +20,7 @@
 #include "runtime/view/walk/source_lines.h"
 #include "runtime/view/why/reason/reason.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -333,6 +334,7 @@ const struct why_value *why_value(const struct why *why, uint32_t node);
 /* Its first edge, and the one behind its last, in the graph's edges. */
 static inline uint32_t why_first_edge(const struct why *why, uint32_t node)
 {
+    assert(node < why->graph.node_count);
     return why->graph.nodes[node].first_edge;
 }
 static inline uint32_t why_end_edge(const struct why *why, uint32_t node)

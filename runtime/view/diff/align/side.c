@@ -4,6 +4,8 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* What the calls and events of a trace are called in terms of both: their functions, nn.Modules,
  * lines and the turns of the loops that they are in. */
 
@@ -210,6 +212,8 @@ static uint64_t next_turn(const struct diff_module *module,
                           uint32_t number,
                           uint32_t visit)
 {
+    assert(number < module->module->table.site_count);
+
     const struct diff_site *site = &module->sites[number];
     uint64_t outer = turn_hash(module, call, site->loop);
     struct diff_turn *turn;
@@ -232,6 +236,8 @@ static bool is_written_too(const struct diff_side *side,
                            uint32_t number,
                            uint64_t name)
 {
+    assert(number < module->module->table.site_count);
+
     const struct site *site = &module->module->table.sites[number];
     const struct diff_function *function = &module->functions[site->function];
     const struct diff_module *other;

@@ -1,6 +1,7 @@
 /* Collects matched events as facts, then reports each pair with the verdict that the facts gave: equal,
  * own difference, or inherited from an input. */
 #include "runtime/base/hash/hash.h"
+#include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/diff/report/words.h"
 #include "runtime/view/diff/work.h"
@@ -8,6 +9,7 @@
 
 #include "runtime/base/selection/selection.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -249,7 +251,8 @@ static bool diff_is_ignored(const struct diff_work *work,
  * value of later lies in, is why that differs. */
 
 /* So many storages are known; one with the same place takes the older one's. */
-#define STORAGE_COUNT 4096
+#define STORAGE_BITS  12
+#define STORAGE_COUNT (1 << STORAGE_BITS)
 #define NAME_SIZE     80
 
 struct diff_write {
@@ -283,10 +286,8 @@ void diff_writes_free(struct diff_writes *writes)
 static struct diff_write *
 write_at(struct diff_writes *writes, unsigned side, uint64_t storage)
 {
-    return &writes->sides[side][(storage * 0x9e3779b97f4a7c15u) >> 52];
+    return &writes->sides[side][hash_slot(storage, STORAGE_BITS)];
 }
-
-_Static_assert(STORAGE_COUNT == 1 << (64 - 52), "write_at gives an index of the table");
 
 static uint64_t written_storage(const struct log_event_view *event)
 {
@@ -708,6 +709,7 @@ static void add_growth(struct diff_work *work, uint32_t grown_fact)
     const struct diff_facts *facts = &work->facts[1];
     const struct diff_fact *grown = &facts->items[grown_fact];
 
+    assert(grown_fact < facts->count);
     work->words.size = 0;
     buffer_add(&work->words, SLICE("within tolerance here, beyond it at line "));
     buffer_add_number(&work->words, diff_fact_site_of(facts, grown).site->line);

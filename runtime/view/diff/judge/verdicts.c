@@ -192,6 +192,7 @@ static void find_odd(struct diff_facts *facts)
 static uint32_t
 find_first_of(const struct diff_facts *facts, uint32_t number, enum diff_state state)
 {
+    assert(number < facts->count);
     for (size_t i = 0; i < facts->count; i++) {
         struct inputs inputs = find_inputs(facts, &facts->items[number]);
         uint32_t next = state == DIFF_STATE_CLOSE ? inputs.close : inputs.layout;
@@ -542,6 +543,7 @@ static bool is_dropped(struct diff_facts sides[2], unsigned side, uint32_t numbe
     const struct diff_facts *others = &sides[1 - side];
     const struct diff_fact *fact = &facts->items[number];
 
+    assert(number < facts->count);
     if (fact->node == GRAPH_NONE || fact->is_used || is_choice(facts, fact)) {
         return false;
     }
@@ -749,6 +751,8 @@ static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
 static bool
 has_lost_items(const struct diff_facts *facts, uint32_t number, bool *has_odd)
 {
+    assert(number < facts->count);
+
     const struct diff_fact *container = &facts->items[number];
 
     for (size_t i = (size_t)number + 1; i < facts->count; i++) {

@@ -439,6 +439,7 @@ struct pairing {
 static const struct match_value *first_of(const struct match_contents *contents,
                                           uint32_t i)
 {
+    assert(i < contents->count);
     return &contents->run->values[contents->items[i].first];
 }
 
@@ -489,6 +490,7 @@ static uint32_t find_hash(const struct pairing *pairing, uint32_t b)
 {
     const struct match_contents *contents = &pairing->contents[1];
 
+    assert(b < contents->count);
     for (uint32_t i = contents->items[b].first; i != MATCH_NONE;
          i = contents->next[i]) {
         const struct match_value *value = &contents->run->values[i];
@@ -542,6 +544,7 @@ is_proved(const struct pairing *pairing, uint32_t a, uint32_t b, bool is_same)
     const struct match_contents *contents = pairing->contents;
     bool has_inputs = contents[1].in.first[b] < contents[1].in.first[b + 1];
 
+    assert(b < contents[1].count);
     if (!contents[1].items[b].is_weak) {
         return true;
     }
@@ -554,6 +557,8 @@ is_proved(const struct pairing *pairing, uint32_t a, uint32_t b, bool is_same)
 
 static void set_partner(struct match_contents contents[2], uint32_t a, uint32_t b)
 {
+    assert(a < contents[0].count);
+    assert(b < contents[1].count);
     contents[1].items[b].partner = a;
     contents[0].items[a].partners++;
     if (contents[0].items[a].partner == MATCH_NONE) {

@@ -2,6 +2,7 @@
  * inputs. */
 #include "runtime/view/diff/match/ranking.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* What the two regions read: values that one of them reads alone, and steps of A that B leaves out. */
@@ -44,6 +45,7 @@ static void blame_readers(struct ranking *ranking,
 {
     const struct match_contents *contents = &ranking->match->contents[1];
 
+    assert(content < contents->count);
     for (uint32_t i = contents->out.first[content];
          i < contents->out.first[content + 1]; i++) {
         uint32_t reader = contents->out.items[i];
@@ -72,6 +74,7 @@ is_read_alone(const struct ranking *ranking, unsigned side, uint32_t content)
     const struct match_contents *contents = ranking->match->contents;
     const struct match_content *item = &contents[side].items[content];
 
+    assert(content < contents[side].count);
     if (item->is_weak || item->is_weight) {
         return false;
     }
@@ -110,6 +113,7 @@ static struct match_suspect *find_weight_above(struct ranking *ranking,
     const struct match_contents *contents = &ranking->match->contents[1];
     struct match_suspect *worst = NULL;
 
+    assert(content < contents->count);
     for (uint32_t i = contents->in.first[content]; i < contents->in.first[content + 1];
          i++) {
         for (size_t k = 0; k < ranking->leave->suspect_count; k++) {
@@ -131,6 +135,7 @@ static bool is_split(const struct ranking *ranking, uint32_t content)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
 
+    assert(content < ranking->match->contents[0].count);
     uint64_t whole = match_count_of(&ranking->match->contents[0], content), parts = 0;
 
     for (uint32_t i = 0; i < contents->count; i++) {
@@ -160,6 +165,7 @@ bool match_is_step(const struct match_contents *contents,
                    uint32_t content,
                    uint32_t later)
 {
+    assert(content < contents->count);
     for (uint32_t i = contents->out.first[content];
          i < contents->out.first[content + 1]; i++) {
         if (contents->out.items[i] == later) {
@@ -179,6 +185,7 @@ void match_blame_makers(struct ranking *ranking,
     const struct match_run *run = contents->run;
     unsigned count = 0;
 
+    assert(input < contents->count);
     for (uint32_t i = contents->items[input].first; i != MATCH_NONE && count < 2;
          i = contents->next[i]) {
         const struct match_value *value = &run->values[i];
@@ -198,6 +205,7 @@ static void blame_alias(struct ranking *ranking, uint32_t input)
     const struct match_contents *contents = &ranking->match->contents[1];
     const struct match_run *run = contents->run;
 
+    assert(input < contents->count);
     for (uint32_t i = contents->next[contents->items[input].first]; i != MATCH_NONE;
          i = contents->next[i]) {
         for (uint32_t k = run->out.first[i]; k < run->out.first[i + 1]; k++) {
@@ -218,6 +226,7 @@ find_beside(const struct ranking *ranking, uint32_t step, uint32_t partner)
 {
     const struct match_contents *contents = &ranking->match->contents[0];
 
+    assert(step < contents->count);
     for (uint32_t k = contents->in.first[step]; k < contents->in.first[step + 1]; k++) {
         uint32_t beside = contents->in.items[k];
 
@@ -237,6 +246,7 @@ static void judge_step(struct ranking *ranking, uint32_t input)
     uint32_t partner = contents[1].items[input].partner, beside = MATCH_NONE,
              step = MATCH_NONE;
 
+    assert(input < contents[1].count);
     if (contents[1].items[input].is_weak || contents[1].items[input].is_weight) {
         return;
     }
@@ -387,6 +397,8 @@ static void read_words(struct ranking *ranking,
                        uint32_t content,
                        struct match_words *words)
 {
+    assert(content < ranking->match->contents[side].count);
+
     struct match_run *run = &ranking->match->runs[side];
     uint32_t first = ranking->match->contents[side].items[content].first;
     const struct match_value *value = &run->values[first];
@@ -642,6 +654,8 @@ static unsigned count_shared(const struct ranking *ranking, uint32_t a, uint32_t
     const struct match_contents *contents = ranking->match->contents;
     unsigned count = 0;
 
+    assert(a < contents[0].count);
+    assert(b < contents[1].count);
     for (uint32_t i = contents[0].in.first[a]; i < contents[0].in.first[a + 1]; i++) {
         for (uint32_t k = contents[1].in.first[b]; k < contents[1].in.first[b + 1];
              k++) {

@@ -2,6 +2,7 @@
  * weights are blamed where a formula is A's and its numbers are not. */
 #include "runtime/view/diff/match/proof.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static bool is_laid_by_call(const struct match_contents *b, uint32_t value)
     const struct match_run *run = b->run;
     const struct match_value *argument = &run->values[value];
 
+    assert(value < run->value_count);
     for (uint32_t k = run->in.first[value];
          argument->is_argument && k < run->in.first[value + 1]; k++) {
         const struct match_value *source = &run->values[run->in.items[k]];
@@ -87,6 +89,7 @@ static void add_relaid(struct layout *layout, uint32_t content, unsigned depth)
     uint32_t same = match_find_in_order(layout->proof->ranking, content);
     uint32_t i = same == MATCH_NONE ? b->items[content].first : b->next[same];
 
+    assert(content < b->count);
     for (; i != MATCH_NONE; i = b->next[i]) {
         if (!b->run->values[i].is_weight &&
             (!b->run->values[i].is_argument || is_laid_by_call(b, i))) {
@@ -108,6 +111,7 @@ static void add_indices(struct layout *layout, uint32_t content, unsigned depth)
     const struct match_contents *b = &layout->proof->ranking->match->contents[1];
     bool is_made_here = true;
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t input = b->in.items[k];
 
@@ -129,6 +133,7 @@ static void add_layout(struct layout *layout, uint32_t content, unsigned depth)
 {
     const struct match_contents *b = &layout->proof->ranking->match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t input = b->in.items[k];
 
@@ -198,6 +203,7 @@ static bool is_made_from(const struct match_contents *a,
                          uint32_t source,
                          unsigned depth)
 {
+    assert(content < a->count);
     for (uint32_t k = a->in.first[content]; k < a->in.first[content + 1]; k++) {
         uint32_t input = a->in.items[k];
 
@@ -218,6 +224,7 @@ blame_piece(struct proof *proof, uint32_t content, uint32_t of_a, unsigned depth
     const struct match *match = proof->ranking->match;
     const struct match_contents *b = &match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t input = b->in.items[k], partner = b->items[input].partner;
         const struct match_pack *pack =
@@ -264,6 +271,7 @@ static bool reads_otherwise(const struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         const struct match_content *input = &b->items[b->in.items[k]];
         uint32_t value = input->is_weight
@@ -281,6 +289,8 @@ static bool reads_otherwise(const struct proof *proof, uint32_t content)
 /* The formula is A's, and the numbers are not: they lie otherwise. */
 void match_proof_blame_layout(struct proof *proof, uint32_t content)
 {
+    assert(content < proof->ranking->match->contents[1].count);
+
     struct layout layout = {.proof = proof, .best = MATCH_NONE};
     uint32_t first = proof->ranking->match->contents[1].items[content].first;
 

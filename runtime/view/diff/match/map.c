@@ -4,6 +4,8 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* So many values of a content of A are held against one of B. */
 #define TRIED_MAX 32
 
@@ -23,6 +25,8 @@ static bool add_row(struct match_map *map, const struct match_map_row *row)
  * shape. */
 static struct match_map_row find_row(const struct match *match, uint32_t b)
 {
+    assert(b < match->runs[1].value_count);
+
     const struct match_value *value = &match->runs[1].values[b];
     const struct match_contents *a = &match->contents[0];
     uint32_t partner = match->contents[1].items[value->content].partner;
@@ -51,6 +55,8 @@ static struct match_map_row find_row(const struct match *match, uint32_t b)
 
 static bool has_partner(const struct match *match, uint32_t b)
 {
+    assert(b < match->runs[1].value_count);
+
     const struct match_value *value = &match->runs[1].values[b];
 
     return value->content != MATCH_NONE &&

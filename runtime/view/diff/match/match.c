@@ -44,6 +44,8 @@ struct search {
 
 static bool is_lost(const struct match_contents *contents, uint32_t i)
 {
+    assert(i < contents->count);
+
     const struct match_content *content = &contents->items[i];
 
     return content->partner == MATCH_NONE && !content->is_back && !content->is_weak &&
@@ -121,11 +123,13 @@ static double compare_frontiers(const struct frontier *a, const struct frontier 
 
 static uint64_t count_of(const struct match_contents *contents, uint32_t content)
 {
+    assert(content < contents->count);
     return contents->run->values[contents->items[content].first].statistics.count;
 }
 
 static bool is_complex(const struct match_contents *contents, uint32_t content)
 {
+    assert(content < contents->count);
     return dtype_class(
                contents->run->values[contents->items[content].first].shape->dtype) ==
            DTYPE_CLASS_COMPLEX;
@@ -206,6 +210,7 @@ is_further(const struct search *search, uint32_t a, uint32_t last, uint32_t b)
     const struct match_contents *contents = search->match->contents;
     double own = compare_figures(&contents[0], a, &contents[1], b);
 
+    assert(a < contents[0].count);
     if (own < compare_figures(&contents[0], a, &contents[1], last)) {
         return true;
     }
@@ -258,6 +263,7 @@ static bool reads_missing(const struct search *search,
 {
     const struct match_contents *contents = &search->match->contents[1];
 
+    assert(content < contents->count);
     for (uint32_t i = contents->in.first[content]; i < contents->in.first[content + 1];
          i++) {
         uint32_t partner = contents->items[contents->in.items[i]].partner;
@@ -282,6 +288,7 @@ static uint32_t add_weighted_step(struct search *search, uint32_t b, uint32_t a)
     const struct match_contents *contents = &search->match->contents[1];
     struct frontier of_a, of_b;
 
+    assert(b < contents->count);
     find_frontier(search, 0, a, &of_a);
     find_frontier(search, 1, b, &of_b);
     for (uint32_t i = contents->out.first[b]; i < contents->out.first[b + 1]; i++) {
@@ -392,6 +399,7 @@ static uint32_t find_last(const struct match_contents *contents)
 
 static bool is_known(const struct match_contents *contents, uint32_t i)
 {
+    assert(i < contents->count);
     return contents->items[i].partner != MATCH_NONE || contents->items[i].is_back;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -450,6 +451,7 @@ double match_meaning_axis(struct match_meanings *meanings, uint32_t number)
     uint32_t module, line;
     double axis = NAN;
 
+    assert(number < run->value_count);
     reading.expressions = memory_allocate(1, sizeof *reading.expressions);
     if (reading.expressions == NULL || run->values[number].shape == NULL) {
         meanings->has_failed |= reading.expressions == NULL;
@@ -496,6 +498,7 @@ static struct formula of_statement(struct match_meanings *meanings, uint32_t num
     struct formula result = formula_unknown();
     uint32_t module, line, whole;
 
+    assert(number < run->value_count);
     if (value->shape == NULL || value->is_weight) {
         return result;
     }
@@ -522,6 +525,8 @@ static struct formula of_statement(struct match_meanings *meanings, uint32_t num
 
 struct formula match_meaning_of_common(struct match_meanings *meanings, uint32_t of_a)
 {
+    assert(of_a < meanings->match->contents[0].count);
+
     uint32_t group = meanings->match->contents[0].items[of_a].group;
     struct formula number = formula_number(&meanings->arena, (double)group + 1);
 

@@ -36,6 +36,7 @@ struct search {
 static const struct match_value *value_of(const struct match_contents *contents,
                                           uint32_t content)
 {
+    assert(content < contents->count);
     return &contents->run->values[contents->items[content].first];
 }
 
@@ -329,6 +330,8 @@ static bool find_pack(struct search *search, uint32_t whole)
 /* A weight of the newest state dict that the other run's has not. */
 static bool is_loose(const struct match_contents *contents, unsigned side, uint32_t i)
 {
+    assert(i < contents[side].count);
+
     const struct match_content *item = &contents[side].items[i];
 
     return item->keys > 0 && !item->is_weak &&

@@ -2,11 +2,14 @@
  * are. If another value in the place of an input gives a formula that A has, the fault is in that input. */
 #include "runtime/view/diff/match/proof.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static bool is_open(const struct match_contents *contents, uint32_t i)
 {
+    assert(i < contents->count);
+
     const struct match_content *content = &contents->items[i];
 
     return content->partner == MATCH_NONE && !content->is_back && !content->is_weight;
@@ -24,12 +27,14 @@ bool match_proof_is_constant(const struct proof *proof, uint32_t i)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
+    assert(i < b->count);
     return b->in.first[i] == b->in.first[i + 1];
 }
 
 static bool
 reads_unknown_weight(const struct match_contents *contents, uint32_t i, unsigned depth)
 {
+    assert(i < contents->count);
     for (uint32_t k = contents->in.first[i]; k < contents->in.first[i + 1]; k++) {
         const struct match_content *source = &contents->items[contents->in.items[k]];
 
@@ -51,6 +56,7 @@ uint32_t match_proof_equal(struct proof *proof, uint32_t content)
         &contents[1].run->values[contents[1].items[content].first];
     struct formula own = match_meaning_of(&proof->meanings[1], content);
 
+    assert(content < contents[1].count);
     for (uint32_t a = 0; a < contents[0].count && a < PROOF_CONTENTS_MAX; a++) {
         const struct match_value *other =
             &contents[0].run->values[contents[0].items[a].first];
@@ -75,6 +81,7 @@ static bool are_readers_understood(struct proof *proof, uint32_t of_a)
 {
     const struct match_contents *a = &proof->ranking->match->contents[0];
 
+    assert(of_a < a->count);
     for (uint32_t o = a->out.first[of_a]; o < a->out.first[of_a + 1]; o++) {
         uint32_t next = a->out.items[o];
 
@@ -96,6 +103,7 @@ static bool is_understood(struct proof *proof, uint32_t content, unsigned depth)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
 
+    assert(content < contents[1].count);
     for (uint32_t k = contents[1].in.first[content];
          k < contents[1].in.first[content + 1]; k++) {
         uint32_t input = contents[1].in.items[k];
@@ -128,6 +136,7 @@ is_right_elsewhere(const struct proof *proof, uint32_t number, uint32_t call)
     const struct match_run *run = contents->run;
     const struct match_value *value = &run->values[number];
 
+    assert(number < run->value_count);
     for (size_t i = 0; i < run->value_count; i++) {
         const struct match_value *other = &run->values[i];
 
@@ -208,6 +217,7 @@ static struct match_suspect *find_setting(struct proof *proof, uint32_t number)
 /* The line that bound the value to a name: of an argument, the line above that has it. */
 static uint32_t find_binding(const struct match_run *run, uint32_t number)
 {
+    assert(number < run->value_count);
     for (unsigned steps = 0; run->values[number].is_argument && steps < 64; steps++) {
         uint32_t before = number;
 
@@ -234,6 +244,7 @@ static uint32_t find_wrong_weight(struct proof *proof, uint32_t input, uint32_t 
     struct match_meanings *b = &proof->meanings[1];
     struct formula of_a = match_meaning_of_statement(&proof->meanings[0], other);
 
+    assert(input < contents[1].count);
     for (uint32_t k = contents[1].in.first[input]; k < contents[1].in.first[input + 1];
          k++) {
         uint32_t weight = contents[1].in.items[k];
@@ -292,6 +303,8 @@ blame_weight(struct proof *proof, uint32_t content, uint32_t weight, uint32_t ot
     const struct match_run *run = contents[1].run;
     uint32_t first = contents[1].items[content].first;
 
+    assert(content < contents[1].count);
+    assert(weight < contents[1].count);
     for (uint32_t k = run->in.first[first]; k < run->in.first[first + 1]; k++) {
         uint32_t source = run->in.items[k];
 
@@ -326,6 +339,8 @@ blame_input(struct proof *proof, uint32_t content, uint32_t input, uint32_t othe
     const struct match_contents *contents = proof->ranking->match->contents;
     uint32_t weight;
 
+    assert(content < contents[1].count);
+    assert(input < contents[1].count);
     if (contents[1].items[input].is_weight) {
         blame_weight(proof, content, input, other);
         return;
@@ -360,6 +375,8 @@ static uint32_t find_mask(const struct match_run *run, uint32_t number, double s
 
 static void blame_number(struct proof *proof, uint32_t content, double number)
 {
+    assert(content < proof->ranking->match->contents[1].count);
+
     const struct match_run *run = &proof->ranking->match->runs[1];
     uint32_t first = proof->ranking->match->contents[1].items[content].first;
     uint32_t mask = find_mask(run, first, number);
@@ -440,6 +457,8 @@ static void blame_stop(struct proof *proof, uint32_t content, uint32_t of_a)
         contents[0].run, &contents[0].run->values[contents[0].items[of_a].first]);
     bool is_return = site != NULL && site->kind == SITE_RETURN, is_right = true;
 
+    assert(content < contents[1].count);
+    assert(of_a < contents[0].count);
     for (uint32_t i = first; i != MATCH_NONE; i = contents[1].next[i]) {
         const struct site *own = match_run_site(b, &b->values[i]);
 
@@ -477,6 +496,7 @@ static bool blame_above(struct proof *proof, uint32_t content)
 static bool
 is_used_with(const struct match_contents *a, uint32_t value, uint32_t weight)
 {
+    assert(value < a->count);
     for (uint32_t o = a->out.first[value]; o < a->out.first[value + 1]; o++) {
         if (match_is_step(a, weight, a->out.items[o])) {
             return true;
@@ -497,6 +517,7 @@ static bool blame_module(struct proof *proof, uint32_t content)
     unsigned weights = 0;
     uint32_t value = MATCH_NONE;
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         const struct match_content *input = &b->items[b->in.items[k]];
 
@@ -531,6 +552,7 @@ static bool blame_exchanged(struct proof *proof, uint32_t content)
     const struct match_contents *b = &proof->ranking->match->contents[1];
     struct match_meanings *meanings = &proof->meanings[1];
 
+    assert(content < b->count);
     for (uint32_t i = b->in.first[content]; i < b->in.first[content + 1]; i++) {
         for (uint32_t k = i + 1; k < b->in.first[content + 1]; k++) {
             uint32_t x = b->in.items[i], y = b->in.items[k];
@@ -579,6 +601,7 @@ static bool blame_position(struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t input = b->in.items[k];
         struct formula formula, range;
@@ -606,6 +629,7 @@ static bool blame_missing(struct proof *proof, uint32_t content)
     const struct match_contents *b = &proof->ranking->match->contents[1];
     uint32_t first = b->items[content].first;
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t input = b->in.items[k];
         enum missing missing = b->items[input].is_weight
@@ -632,6 +656,7 @@ static bool blame_other_value(struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t other = match_proof_other_value(proof, content, b->in.items[k]);
 
@@ -689,6 +714,7 @@ static void read_a(struct proof *proof)
 
 static void clear_line(struct proof *proof, uint32_t content)
 {
+    assert(content < proof->ranking->match->contents[1].count);
     if (match_is_suspect(proof->ranking, content)) {
         match_blame(
             match_add_line(proof->ranking,
@@ -731,6 +757,7 @@ is_cut_short(struct proof *proof, uint32_t content, enum formula_place place)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
+    assert(content < b->count);
     return place != FORMULA_NOWHERE &&
            match_proof_equal(proof, content) == MATCH_NONE &&
            b->out.first[content] == b->out.first[content + 1] &&

@@ -1,6 +1,8 @@
 /* Repairs: what in the place of an input gives a statement of B a formula of A. */
 #include "runtime/view/diff/match/proof.h"
 
+#include <assert.h>
+
 /* So many of A's formulas are put in the place of an input. */
 #define REPAIRS_MAX 400
 /* So many contents above, and so many values of A for each. */
@@ -92,6 +94,7 @@ enum missing match_proof_missing(struct proof *proof, uint32_t content, uint32_t
     uint64_t hash = formula_hash(&own);
     uint32_t partner = contents[1].items[input].partner;
 
+    assert(input < contents[1].count);
     for (size_t i = 0; own.is_known && i < proof->lost_steps; i++) {
         if (a->steps[i].argument == hash &&
             match_proof_is_repaired(proof, content, input, a->steps[i].result)) {
@@ -183,6 +186,7 @@ uint32_t match_proof_missing_above(struct proof *proof,
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         uint32_t input = b->in.items[k], found = MATCH_NONE;
 
@@ -212,6 +216,7 @@ uint32_t match_proof_other_value(struct proof *proof, uint32_t content, uint32_t
     uint64_t count = match_count_of(&contents[1], input);
     unsigned tried = 0;
 
+    assert(input < contents[1].count);
     for (uint32_t a = 0; a < contents[0].count && tried < REPAIRS_MAX; a++) {
         if (a == contents[1].items[input].partner ||
             contents[0].items[a].partner == MATCH_NONE ||

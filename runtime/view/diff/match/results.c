@@ -65,6 +65,8 @@ static bool is_scalar_near(const struct results *results,
 
 static bool is_result(const struct match_run *run, uint32_t i)
 {
+    assert(i < run->value_count);
+
     const struct match_value *value = &run->values[i];
 
     return !value->is_weight && !value->is_argument && result_count(value) > 0 &&
@@ -76,6 +78,8 @@ static bool is_result(const struct match_run *run, uint32_t i)
 
 static uint32_t common_content(const struct match *match, unsigned side, uint32_t value)
 {
+    assert(value < match->runs[side].value_count);
+
     uint32_t content = match->runs[side].values[value].content;
     const struct match_content *item;
 
@@ -103,6 +107,8 @@ static void add_root(struct roots *roots, uint32_t content)
 
 static void mark_back(struct match *match, unsigned side, uint32_t value)
 {
+    assert(value < match->runs[side].value_count);
+
     uint32_t content = match->runs[side].values[value].content;
 
     if (content != MATCH_NONE &&
@@ -277,6 +283,8 @@ static uint32_t find_equal(struct results *results,
                            uint32_t number,
                            const struct roots *roots)
 {
+    assert(number < results->match->runs[side].value_count);
+
     const struct match_run *other = &results->match->runs[1 - side];
     const struct match_value *value = &results->match->runs[side].values[number];
     double mean = result_mean(value), reach = find_reach(value, mean);
@@ -359,6 +367,7 @@ static void judge_result(struct results *results, unsigned side, uint32_t number
     struct roots roots;
     uint32_t found;
 
+    assert(number < match->runs[side].value_count);
     find_roots(results, side, number, false, &roots);
     if (roots.count == 0) {
         return;
@@ -382,6 +391,7 @@ static uint32_t find_other(struct results *results, uint32_t b)
     uint32_t best = MATCH_NONE;
     struct roots of_a, of_b;
 
+    assert(b < match->runs[1].value_count);
     find_roots(results, 1, b, false, &of_b);
     for (size_t i = 0; i < open->count && i < MATCH_OPEN_MAX; i++) {
         uint32_t a = open->values[i];

@@ -546,6 +546,8 @@ static bool link_read(struct match_run *run,
                       struct slice name,
                       struct edge_list *list)
 {
+    assert(number < run->value_count);
+
     const struct match_value *value = &run->values[number];
     const struct match_call *call = &run->calls[value->call];
     uint32_t entry;
@@ -578,6 +580,8 @@ static bool link_weights_of(struct match_run *run,
                             uint32_t number,
                             struct edge_list *list)
 {
+    assert(number < run->value_count);
+
     const struct match_value *value = &run->values[number];
     const struct match_attribute *attribute;
     uint32_t module, line;

@@ -25,6 +25,7 @@ enum match_order match_order_of_value(const struct ranking *ranking, uint32_t va
     enum match_order found = MATCH_ORDER_UNKNOWN;
     unsigned tried = 0;
 
+    assert(value < match->runs[1].value_count);
     for (uint32_t a = match->contents[0].items[partner].first;
          a != MATCH_NONE && tried < 4 * VALUES_MAX;
          a = match->contents[0].next[a], tried++) {
@@ -51,6 +52,7 @@ static bool are_inputs_in_order(const struct ranking *ranking, uint32_t content)
     const struct match_contents *contents = &ranking->match->contents[1];
     bool has_any = false;
 
+    assert(content < contents->count);
     for (uint32_t i = contents->in.first[content]; i < contents->in.first[content + 1];
          i++) {
         const struct match_content *source = &contents->items[contents->in.items[i]];
@@ -75,6 +77,7 @@ static void blame_reshaped(struct ranking *ranking, uint32_t content, uint32_t s
     uint32_t last = contents->items[content].last;
     unsigned tried = 0;
 
+    assert(content < contents->count);
     if (same == last || match_order_of_value(ranking, last) != MATCH_ORDER_UNKNOWN) {
         return;
     }
@@ -98,6 +101,7 @@ static void judge_order(struct ranking *ranking, uint32_t content)
              first = contents->items[content].first;
     unsigned tried = 0;
 
+    assert(content < contents->count);
     for (uint32_t i = first; i != MATCH_NONE && tried < 4 * VALUES_MAX;
          i = contents->next[i], tried++) {
         enum match_order order = match_order_of_value(ranking, i);
@@ -123,6 +127,8 @@ static void judge_order(struct ranking *ranking, uint32_t content)
 
 static uint32_t newest_weight(const struct match_contents *contents, uint32_t content)
 {
+    assert(content < contents->count);
+
     uint32_t found = contents->items[content].first;
 
     for (uint32_t i = found; i != MATCH_NONE; i = contents->next[i]) {
@@ -258,6 +264,7 @@ static double nearness(const struct ranking *ranking, uint32_t value, uint32_t m
     const struct match_run *run = b->run;
     uint32_t own = weight_of_a(b, value);
 
+    assert(value < run->value_count);
     for (unsigned i = 0; i < 2 && own != MATCH_NONE; i++) {
         uint32_t beside = i == 0 ? value - 1 : value + 1, found;
 
@@ -350,6 +357,7 @@ judge_weights_of(struct ranking *ranking, uint32_t content, bool is_first_alone)
     const struct match_run *run = contents->run;
     unsigned tried = 0;
 
+    assert(content < contents->count);
     for (uint32_t i = contents->items[content].first;
          i != MATCH_NONE && tried < 4 * VALUES_MAX;
          i = is_first_alone ? MATCH_NONE : contents->next[i], tried++) {
@@ -425,6 +433,7 @@ static void judge_siblings(struct ranking *ranking, uint32_t content)
              sibling = match_find_sibling(ranking, value);
     struct weights own = {.dict = match_newest_dict(run)}, others = own;
 
+    assert(content < contents->count);
     if (sibling == MATCH_NONE || own.dict == MATCH_NONE) {
         return;
     }
@@ -457,6 +466,7 @@ static void judge_pieces_of(struct ranking *ranking, uint32_t content)
     const struct match *match = ranking->match;
     const struct match_contents *b = &match->contents[1];
 
+    assert(content < b->count);
     for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
         const struct match_content *input = &b->items[b->in.items[k]];
         const struct match_pack *pack =
@@ -508,6 +518,7 @@ static uint32_t find_read_weight(const struct match_contents *contents,
     const struct match_run *run = contents->run;
     uint32_t newest = match_newest_dict(run), found = MATCH_NONE;
 
+    assert(content < contents->count);
     for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
          i = contents->next[i]) {
         for (uint32_t k = run->in.first[i]; k < run->in.first[i + 1]; k++) {
@@ -527,6 +538,7 @@ uint32_t match_find_in_order(struct ranking *ranking, uint32_t content)
     const struct match_contents *contents = &ranking->match->contents[1];
     uint32_t same = MATCH_NONE;
 
+    assert(content < contents->count);
     for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
          i = contents->next[i]) {
         if (match_order_of_value(ranking, i) == MATCH_ORDER_SAME) {
@@ -542,6 +554,7 @@ bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input
     uint32_t same = MATCH_NONE, weight = find_read_weight(&contents[1], content, input);
     enum match_order order;
 
+    assert(input < contents[1].count);
     if (weight != MATCH_NONE) {
         uint32_t newest = match_newest_dict(contents[1].run);
 
@@ -580,6 +593,7 @@ bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input
 
 uint64_t match_count_of(const struct match_contents *contents, uint32_t content)
 {
+    assert(content < contents->count);
     return contents->run->values[contents->items[content].first].statistics.count;
 }
 
@@ -647,6 +661,8 @@ struct match_suspect *match_add_line(struct ranking *ranking, uint32_t value)
 /* The first value with the weight's key and numbers: where a line put it there. */
 static uint32_t find_written(const struct match_run *run, uint32_t value)
 {
+    assert(value < run->value_count);
+
     const struct match_value *weight = &run->values[value];
 
     for (uint32_t i = 0; i < value; i++) {
@@ -681,6 +697,7 @@ match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other)
 
 bool match_is_suspect(const struct ranking *ranking, uint32_t content)
 {
+    assert(content < ranking->match->contents[1].count);
     return ranking->region->is_in[1][content] &&
            !ranking->match->contents[1].items[content].is_weight;
 }
@@ -753,6 +770,7 @@ static uint32_t match_find_sibling(struct ranking *ranking, uint32_t number)
     const struct match_value *value = &run->values[number];
     uint64_t form = form_of(ranking, value);
 
+    assert(number < run->value_count);
     if (form == 0) {
         return MATCH_NONE;
     }
@@ -942,6 +960,8 @@ bool match_rank_suspects(struct match *match, const struct match_region *region)
 
 void match_rank_result(struct match *match, uint32_t a, uint32_t b)
 {
+    assert(b < match->runs[1].value_count);
+
     struct ranking ranking = {.match = match, .leave = &match->leave};
     const struct match_contents *contents = &match->contents[1];
     uint32_t content = match->runs[1].values[b].content;

@@ -8,6 +8,7 @@
 #include "runtime/view/words/tensor_text.h"
 #include "runtime/view/words/value_text.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What a statement read: the trace is gone through once more, up to the statement's event. */
@@ -362,6 +363,8 @@ find_line(const struct site_table *table, uint32_t function, uint32_t line)
 static uint32_t
 find_loops(const struct site_table *table, uint32_t site, uint32_t loops[LOOPS_MOST])
 {
+    assert(site < table->site_count);
+
     uint32_t column = table->sites[site].column;
     uint32_t function = table->sites[site].function;
     uint32_t count = 0;

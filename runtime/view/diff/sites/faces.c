@@ -4,6 +4,8 @@
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
+#include <assert.h>
+
 /* The likeness of two lines that are not equal is counted in 16ths. */
 #define LIKENESS_MAX 16
 
@@ -29,6 +31,7 @@ static void face_fill(struct diff_face *face,
     uint32_t condition =
         site->kind == SITE_BRANCH && site->has_condition ? site->condition : 0;
 
+    assert(number < module->module->table.site_count);
     *face = (struct diff_face){
         .site = number,
         .kind = site->kind,

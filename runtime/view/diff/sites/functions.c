@@ -6,6 +6,7 @@
 #include "runtime/view/diff/sites/sequence.h"
 #include "runtime/view/diff/sites/sites.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -510,11 +511,14 @@ static void pair_names(uint64_t *a, uint32_t a_count, uint64_t *b, uint32_t b_co
 static void
 pair_sites(struct diff_module *a, uint32_t i, struct diff_module *b, uint32_t k)
 {
+    assert(k < b->module->table.site_count);
+
     const struct site *left = &a->module->table.sites[i];
     const struct site *right = &b->module->table.sites[k];
     uint64_t *a_names = a->name_keys + a->sites[i].first_name;
     uint64_t *b_names = b->name_keys + b->sites[k].first_name;
 
+    assert(i < a->module->table.site_count);
     a->sites[i].partner = k;
     b->sites[k].partner = i;
     b->sites[k].key = a->sites[i].key;

@@ -6,6 +6,7 @@
 #include "runtime/base/sorted.h"
 #include "runtime/view/diff/sites/sequence.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Names of the one program as the other one writes them. */
@@ -363,6 +364,8 @@ static bool diff_lines_pair(struct diff_sites *sites, const uint32_t modules[2])
 
 static bool is_around(const struct diff_module *module, uint32_t site, uint32_t loop)
 {
+    assert(site < module->module->table.site_count);
+
     uint32_t at = module->sites[site].around;
 
     while (at != DIFF_NONE && at != loop) {
@@ -887,6 +890,7 @@ uint32_t diff_sites_partner(const struct diff_sites *sites,
         return DIFF_NONE;
     }
     from = &own->modules[module];
+    assert(site < from->module->table.site_count);
     site -= from->module->first_site;
     partner = from->sites[site].partner;
     function = from->module->table.sites[site].function;

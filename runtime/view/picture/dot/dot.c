@@ -9,6 +9,7 @@
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 /* Bytes that are shown. */
@@ -209,6 +210,8 @@ static void add_mark(struct buffer *text, const struct flow_node *node)
 static void
 dot_node_add(struct buffer *text, const struct flow_graph *graph, uint32_t index)
 {
+    assert(index < graph->node_count);
+
     const struct flow_node *node = &graph->nodes[index];
 
     buffer_add_format(text, "n%u [fillcolor=\"%s\"", index, fill_of(node));
@@ -328,6 +331,8 @@ static void open_group(struct buffer *text,
                        uint32_t index,
                        uint32_t depth)
 {
+    assert(index < graph->group_count);
+
     const struct flow_group *group = &graph->groups[index];
 
     add_indent(text, depth);

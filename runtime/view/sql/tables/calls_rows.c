@@ -1,6 +1,8 @@
 /* The table `calls`: each call of a recorded function. */
 #include "runtime/view/sql/tables/row_tables.h"
 
+#include <assert.h>
+
 enum column {
     COLUMN_TRACE,
     COLUMN_CALL,
@@ -134,8 +136,11 @@ static void get(struct sql_trace *trace,
                 struct buffer *scratch,
                 struct column_value *value)
 {
+    assert(row < trace->calls.count);
+
     const struct sql_call *call = &trace->calls.calls[row];
 
+    assert(row < trace->calls.count);
     (void)scratch;
     switch (column) {
     case COLUMN_CALL:

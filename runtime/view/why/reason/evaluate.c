@@ -1,6 +1,7 @@
 /* The ranges of what a statement read, followed through its expression. */
 #include "runtime/view/why/reason/range.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* A trace has so many items of a container: there may be more. */
@@ -286,6 +287,8 @@ static struct range evaluate_name(struct reasoner *reasoner, struct slice name)
 
 static struct range evaluate_binary(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression item = reasoner->expressions.items[index];
     struct range a = range_evaluate(reasoner, item.left);
     struct range b = range_evaluate(reasoner, item.right);
@@ -314,6 +317,8 @@ static struct range evaluate_binary(struct reasoner *reasoner, uint32_t index)
 
 static struct range evaluate_unary(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression item = reasoner->expressions.items[index];
     struct range x = range_evaluate(reasoner, item.left);
     struct range result;
@@ -478,6 +483,8 @@ static bool find_object(const struct reasoner *reasoner,
 static bool
 evaluate_object(struct reasoner *reasoner, uint32_t index, struct range *result)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression call = reasoner->expressions.items[index];
     struct range operands[OPERANDS_MAX];
     struct why_object object;
@@ -496,6 +503,8 @@ evaluate_object(struct reasoner *reasoner, uint32_t index, struct range *result)
 
 static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     const struct expression *item = &reasoner->expressions.items[index];
     struct range operands[OPERANDS_MAX];
     struct range result;
@@ -538,6 +547,8 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
 /* Whether no element may be left by this index, of those between the brackets. */
 static bool is_selection(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     static const char *const whole[] = {":", "::", "...", "None"};
     const struct expression *item = &reasoner->expressions.items[index];
     struct range range;
@@ -573,6 +584,8 @@ static bool has_selection(struct reasoner *reasoner, uint32_t first)
 
 static struct range evaluate_part(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression item = reasoner->expressions.items[index];
     struct range range;
 
@@ -595,6 +608,8 @@ static struct range evaluate_part(struct reasoner *reasoner, uint32_t index)
 
 static struct range evaluate_sequence(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression item = reasoner->expressions.items[index];
     struct range all = range_unknown(item.text);
     bool is_first = true;
@@ -613,6 +628,8 @@ static struct range evaluate_sequence(struct reasoner *reasoner, uint32_t index)
 /* `[x.log() for x in xs]`: of one item of `xs`. */
 static struct range evaluate_each(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression item = reasoner->expressions.items[index];
     struct range whole = evaluate_quietly(reasoner, item.right);
     struct range one;
@@ -629,6 +646,8 @@ static struct range evaluate_each(struct reasoner *reasoner, uint32_t index)
 
 static struct range evaluate_either(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     struct expression item = reasoner->expressions.items[index];
     struct range left = range_evaluate(reasoner, item.left);
     struct range right = range_evaluate(reasoner, item.right);

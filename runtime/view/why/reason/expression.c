@@ -2,6 +2,7 @@
  * the operators between them. */
 #include "runtime/view/why/reason/expression.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* How tightly operators bind. */
@@ -487,6 +488,8 @@ static bool is_library(struct slice name)
 static void
 split_callee(struct expressions *all, uint32_t callee, struct expression *call)
 {
+    assert(callee < all->count);
+
     struct expression *item = &all->items[callee];
     size_t dot = item->text.size;
 

@@ -5,6 +5,7 @@
 #include "runtime/view/why/reason/call.h"
 #include "runtime/view/why/reason/range.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* The calls of a statement that were recorded: which expression of its text each one is. What a
@@ -39,6 +40,7 @@ static bool may_call(const struct expression *item, const struct why_input *resu
 
 static bool is_first_of_call(const struct why_question *question, uint32_t index)
 {
+    assert(index < question->input_count);
     for (uint32_t i = 0; i < index; i++) {
         if (question->inputs[i].is_result &&
             question->inputs[i].call == question->inputs[index].call) {
@@ -58,6 +60,7 @@ static uint32_t count_calls(const struct why_question *question, uint32_t index)
 {
     uint32_t count = 0;
 
+    assert(index < question->input_count);
     for (uint32_t i = 0; i < question->input_count; i++) {
         count += is_first_of_call(question, i) &&
                  is_same_function(&question->inputs[i], &question->inputs[index]);
@@ -81,6 +84,7 @@ static uint32_t rank_of(const struct why_question *question, uint32_t index)
 {
     uint32_t rank = 0;
 
+    assert(index < question->input_count);
     for (uint32_t i = 0; i < index; i++) {
         rank += is_first_of_call(question, i) &&
                 is_same_function(&question->inputs[i], &question->inputs[index]);
@@ -278,6 +282,7 @@ static void add_way(const struct reasoner *reasoner, unsigned made, struct buffe
 /* The name that a part is of: `batch` of `batch['x'][0]`. */
 static const struct expression *base_of(const struct expressions *all, uint32_t index)
 {
+    assert(index < all->count);
     while (all->items[index].kind == EXPRESSION_INDEX ||
            all->items[index].kind == EXPRESSION_ATTRIBUTE) {
         if (all->items[index].left == EXPRESSION_NONE) {
@@ -311,6 +316,8 @@ static bool is_loop(struct slice statement)
  * of which nothing is recorded. EXPRESSION_NONE: there is none. */
 static uint32_t find_items(struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     const struct expression *item = &reasoner->expressions.items[index];
     uint32_t found = EXPRESSION_NONE;
 
@@ -339,6 +346,8 @@ static uint32_t find_items(struct reasoner *reasoner, uint32_t index)
 /* `dist.all_reduce(x)`: the call whose result other ranks had a part in. */
 static bool is_collective(const struct reasoner *reasoner, uint32_t index)
 {
+    assert(index < reasoner->expressions.count);
+
     static const char *const words[] = {"all_reduce",
                                         "broadcast",
                                         "reduce",
@@ -611,6 +620,8 @@ static void report_power(struct derivation *derivation,
 
 static void derive_binary(struct derivation *derivation, uint32_t index)
 {
+    assert(index < derivation->reasoner.expressions.count);
+
     struct expression item = derivation->reasoner.expressions.items[index];
     struct range left, right;
 
@@ -702,6 +713,8 @@ static void derive_of(struct derivation *derivation,
 
 static void derive_call(struct derivation *derivation, uint32_t index)
 {
+    assert(index < derivation->reasoner.expressions.count);
+
     struct expression call = derivation->reasoner.expressions.items[index];
     uint32_t first = operand_of(derivation, &call, 0);
     struct range x, second;

@@ -3,6 +3,7 @@
 
 #include "runtime/base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,8 @@ static bool has_line(const struct lines *lines, uint32_t node)
  * and was made in the maker's own call of nothing that a recorded call returned. */
 static bool is_wanted(const struct why *why, uint32_t node, uint32_t call)
 {
+    assert(node < why->graph.node_count);
+
     const struct graph_node *found = &why->graph.nodes[node];
 
     if (why->facts[node].holds == 0 || why->facts[node].is_read ||
@@ -85,6 +88,8 @@ static int compare_lines(const void *a, const void *b)
 static void
 collect(struct why *why, uint32_t node, bool is_backward, struct lines *lines)
 {
+    assert(node < why->graph.node_count);
+
     uint32_t call = why->graph.nodes[node].call;
 
     read_line(why, node, &lines->items[lines->count++]);
@@ -108,6 +113,8 @@ collect(struct why *why, uint32_t node, bool is_backward, struct lines *lines)
 static void
 bind_inputs(struct script_scope *scope, const struct lines *lines, uint32_t index)
 {
+    assert(index < lines->count);
+
     struct why *why = scope->repro->why;
     const struct line *line = &lines->items[index];
 
@@ -183,6 +190,8 @@ static unsigned add_blocks(struct script_scope *scope, uint32_t line)
 static void
 add_line(struct script_scope *scope, const struct lines *lines, uint32_t index)
 {
+    assert(index < lines->count);
+
     const struct line *line = &lines->items[index];
     struct slice name = why_value(scope->repro->why, line->node)->name;
     struct slice statement = line->read.statement;
