@@ -835,6 +835,25 @@ static bool link_arguments(struct graph_builder *builder,
     return true;
 }
 
+/* The items of a container that the call was given are its caller's again: the callee's names for them
+ * are gone, and the next call is given what the caller has, not what the last call called it. */
+static bool give_back(struct graph_builder *builder,
+                      const struct graph_raw_call *callee)
+{
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        uint32_t argument = callee->first_argument + i;
+        const struct graph_raw *node = &builder->raws[argument];
+
+        if (node->same_as != GRAPH_NONE && node->content != GRAPH_NONE &&
+            builder->raws[node->same_as].content == node->content &&
+            graph_content_find(builder, node->content, node->place) == argument &&
+            !graph_content_put(builder, node->content, node->place, node->same_as)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool add_results(struct graph_builder *builder,
                         const struct graph_raw_call *callee)
 {
@@ -894,6 +913,9 @@ bool graph_edges_of_calls(struct graph_builder *builder, const struct site *site
         if (callee->is_made_here ? !link_arguments(builder, site, callee) ||
                                        !add_results(builder, callee)
                                  : !link_alone(builder, callee)) {
+            return false;
+        }
+        if (callee->is_ended && !give_back(builder, callee)) {
             return false;
         }
         graph_scope_note_over(builder, i);

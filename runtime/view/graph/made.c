@@ -313,6 +313,15 @@ find_dict(struct walk *walk, uint32_t node, struct slice path, struct way way)
 
 /* ---- calls ---- */
 
+/* Whether the two paths begin with different places in one list: neither is a part of the other. */
+static bool is_elsewhere(struct slice path, struct slice wanted)
+{
+    uint32_t place, wanted_place;
+
+    return graph_path_number(path, &place) &&
+           graph_path_number(wanted, &wanted_place) && place != wanted_place;
+}
+
 /* What recorded calls of that term returned, as far as it is at the path. Gives whether they
  * returned something that is recorded. */
 static bool
@@ -329,6 +338,7 @@ find_results(struct walk *walk, uint32_t node, struct slice path, struct way way
 
             for (uint32_t k = 0; k < call->result_count; k++) {
                 uint32_t raw = call->first_result + k;
+                struct slice place = text_of(walk, builder->raws[raw].path);
                 struct graph_input source = {
                     .raw = raw, .read = GRAPH_NONE, .node = GRAPH_NONE};
                 struct slice rest;
@@ -337,9 +347,8 @@ find_results(struct walk *walk, uint32_t node, struct slice path, struct way way
                     continue;
                 }
                 has_results = true;
-                if (round == 1 ||
-                    graph_path_fits(text_of(walk, builder->raws[raw].path), path,
-                                    &rest)) {
+                if (round == 1 ? !is_elsewhere(place, path)
+                               : graph_path_fits(place, path, &rest)) {
                     is_found = true;
                     /* Of several that one call made inside, the last returns what that returns. */
                     source.is_unsure = round == 1 || (call->is_inside &&
