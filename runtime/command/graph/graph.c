@@ -354,7 +354,13 @@ static void report_outline(const struct graph_options *options,
     if (!options->render.is_fitted) {
         return;
     }
-    if (result->depth != FLOW_NONE && result->step.closed_count > 0) {
+    if (result->depth == FLOW_NONE && result->step.closed_count > 0) {
+        snprintf(depth, sizeof depth, "%s%llu call%s one box%s",
+                 result->step.number > 0 ? "; " : "",
+                 (unsigned long long)result->step.closed_count,
+                 result->step.closed_count == 1 ? " is" : "s are",
+                 result->step.closed_count == 1 ? "" : " each");
+    } else if (result->step.closed_count > 0) {
         snprintf(depth, sizeof depth,
                  "%scalls deeper than %lu are one box each, %llu in all",
                  result->step.number > 0 ? "; " : "", (unsigned long)result->depth,

@@ -115,7 +115,9 @@ bool flow_grow(struct flow_builder *builder,
 bool flow_out_of_memory(struct flow_builder *builder);
 bool flow_text(struct flow_builder *builder, struct slice text, uint32_t *number);
 
-/* outline.c: hides what is not in the step that is asked for, and makes one node of each call
+/* outline.c: the number of a call's function and class. */
+uint64_t flow_callee_of(const struct flow_builder *builder, uint32_t call);
+/* Hides what is not in the step that is asked for, and makes one node of each call
  * that is too deep, or that a filter leaves out between values that it wants. */
 bool flow_outline(struct flow_builder *builder);
 

@@ -65,6 +65,10 @@ struct flow_options {
      * the one with the step, makes. */
     bool has_depth;
     uint32_t depth;
+    /* Calls of these functions are no single nodes, however deep they are; those that they make
+     * are: flow_node.callee. Borrowed. */
+    const uint64_t *opened;
+    uint32_t opened_count;
     /* The mark of each event, by its number, where not NULL. Turns and calls whose marks differ
      * are not alike. */
     enum flow_mark (*mark)(void *mark_context, uint64_t event);
@@ -137,6 +141,8 @@ struct flow_node {
     /* CALL: `h.0 … h.3, 41 values inside`, and the first array that it was given, `float32 [4, 8]`. */
     struct slice inside;
     struct slice keeps;
+    uint64_t callee; /* CALL: the same number for calls of one function and class */
+    uint64_t inside_count; /* CALL: values inside, of all that it stands for */
     struct flow_gradient gradient;
     enum value_kind kind;
     struct slice text; /* where kind is no TENSOR: the value for people */
@@ -263,6 +269,11 @@ bool flow_reading_graph(struct flow_reading *reading,
  * the groups that still hold one: a part of the graph, such as all that a value was made from.
  * Fails where memory runs out; the graph is as it was then. */
 bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *error);
+
+/* Leaves out the nodes that are nothing but another name of the value that they come from, such as
+ * arguments and results of calls; what was made from them is made from that value. Fails where memory
+ * runs out. */
+bool flow_graph_drop_names(struct flow_graph *graph, struct error *error);
 
 /* What stands around a node of a graph: for a picture that shows a part of it. */
 

@@ -178,13 +178,23 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
 
 /* ---- what stands in it ---- */
 
-/* What a node is in its unit. */
-static uint64_t
-flow_node_kind(const struct flow_raw *node, uint32_t unit, uint32_t path)
+/* What a node is in its unit. That of a call has the place of its call: two layers of one class are
+ * not alike. */
+static uint64_t flow_node_kind(const struct flow_folding *folding,
+                               const struct flow_raw *node,
+                               uint32_t unit,
+                               uint32_t path)
 {
     uint64_t kind =
         flow_mix(number_map_key(unit, node->site), number_map_key(node->name, path));
 
+    if (node->closed_call != FLOW_NONE) {
+        const struct reading_call *call = &folding->builder->calls[node->closed_call];
+
+        kind = flow_mix(
+            kind, number_map_key(call->line,
+                                 number_map_get(&folding->wild_texts, call->path)));
+    }
     return flow_mix(kind, (uint64_t)node->mark << 24 | (uint64_t)node->dtype << 16 |
                               (uint64_t)node->kind << 8 |
                               (node->is_read || node->is_promoted));
@@ -210,15 +220,15 @@ static bool add_node(struct flow_folding *folding, const struct flow_raw *node)
     if (wild == FLOW_NONE) {
         return false;
     }
-    if (!kinds_add(&folding->node_kinds, flow_node_kind(node, node->unit, node->path),
-                   &nth) ||
+    if (!kinds_add(&folding->node_kinds,
+                   flow_node_kind(folding, node, node->unit, node->path), &nth) ||
         (wild != node->path &&
-         !kinds_add(&folding->leaf_kinds, flow_node_kind(node, node->unit, wild),
-                    &nth))) {
+         !kinds_add(&folding->leaf_kinds,
+                    flow_node_kind(folding, node, node->unit, wild), &nth))) {
         return flow_out_of_memory(builder);
     }
     if (!node->is_read && !node->is_promoted) {
-        add_to_body(shape, flow_node_kind(node, 0, wild), nth);
+        add_to_body(shape, flow_node_kind(folding, node, 0, wild), nth);
     }
     return true;
 }
@@ -395,7 +405,7 @@ static uint32_t folded_path(struct flow_folding *folding, const struct flow_raw 
         return wild;
     }
     kind = number_map_get(&folding->leaf_kinds.index,
-                          flow_node_kind(node, node->unit, wild));
+                          flow_node_kind(folding, node, node->unit, wild));
     return kind != NUMBER_MAP_NONE && folding->leaf_kinds.counts[kind] == 1
                ? wild
                : node->path;
@@ -412,9 +422,10 @@ node_place(struct flow_folding *folding, const struct flow_raw *node, uint32_t p
                                  number_map_key(node->name, path)),
                         node->is_read || node->is_promoted);
     }
-    return flow_mix(flow_node_kind(node, around, path),
-                    flow_kinds_place(&folding->node_kinds,
-                                     flow_node_kind(node, node->unit, node->path)));
+    return flow_mix(
+        flow_node_kind(folding, node, around, path),
+        flow_kinds_place(&folding->node_kinds,
+                         flow_node_kind(folding, node, node->unit, node->path)));
 }
 
 static bool

@@ -74,21 +74,35 @@ static bool is_constructor(const struct flow_builder *builder, uint32_t call)
                       SLICE(".__init__"));
 }
 
-static bool is_module_call(const struct flow_builder *builder, uint32_t call)
+/* Whether it is a call for a module. */
+static bool has_class(const struct flow_builder *builder, uint32_t call)
 {
     assert(call < builder->call_count);
 
-    const struct reading_call *item = &builder->calls[call];
+    uint32_t name = builder->calls[call].class_name;
 
-    return item->class_name != 0 && flow_text_of(builder, item->class_name).size > 0 &&
-           !is_constructor(builder, call);
+    return name != 0 && flow_text_of(builder, name).size > 0;
 }
 
-static bool is_in_constructor(const struct flow_builder *builder, uint32_t call)
+static bool is_module_call(const struct flow_builder *builder, uint32_t call)
 {
-    uint32_t parent = parent_of(builder, call);
+    return has_class(builder, call) && !is_constructor(builder, call);
+}
 
-    return parent != FLOW_NONE && is_constructor(builder, parent);
+/* Whether a constructor makes the call: what a module's makes, such as of functions that initialise
+ * weights, is none of its steps however deep it is. */
+static bool is_building(const struct flow_builder *builder, uint32_t call)
+{
+    uint32_t above = parent_of(builder, call);
+
+    if (above != FLOW_NONE && is_constructor(builder, above)) {
+        return true;
+    }
+    while (above != FLOW_NONE &&
+           !(is_constructor(builder, above) && has_class(builder, above))) {
+        above = parent_of(builder, above);
+    }
+    return above != FLOW_NONE;
 }
 
 /* The innermost turn of a loop around a call, and around a step of an optimizer if there is such a turn;
@@ -160,7 +174,7 @@ static bool find_candidates(struct flow_builder *builder, struct steps *steps)
         steps->outermost[i] =
             parent == FLOW_NONE ? FLOW_NONE : steps->outermost[parent];
         if (steps->outermost[i] == FLOW_NONE && is_module_call(builder, i) &&
-            !is_in_constructor(builder, i)) {
+            !is_building(builder, i)) {
             steps->outermost[i] = i;
             steps->candidate[i] = candidate_of(builder, steps, i);
             if (steps->candidate[i] == FLOW_NONE) {
@@ -387,6 +401,26 @@ depth_of(const struct outline *outline, const uint32_t *depths, uint32_t call)
     return parent == FLOW_NONE ? 0 : depths[parent] + 1;
 }
 
+uint64_t flow_callee_of(const struct flow_builder *builder, uint32_t call)
+{
+    const struct reading_call *item = &builder->calls[call];
+
+    return flow_mix(number_map_key(item->module, item->function), item->class_name);
+}
+
+static bool is_opened(const struct flow_builder *builder, uint32_t call)
+{
+    const struct flow_options *options = builder->options;
+    uint64_t callee = options->opened_count == 0 ? 0 : flow_callee_of(builder, call);
+
+    for (uint32_t i = 0; i < options->opened_count; i++) {
+        if (options->opened[i] == callee) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool find_closed(struct outline *outline, uint32_t *depths)
 {
     struct flow_builder *builder = outline->builder;
@@ -397,7 +431,7 @@ static bool find_closed(struct outline *outline, uint32_t *depths)
 
         depths[i] = depth_of(outline, depths, i);
         is_deep = builder->options->has_depth && parent != FLOW_NONE &&
-                  depths[i] > builder->options->depth;
+                  depths[i] > builder->options->depth && !is_opened(builder, i);
         outline->closed_of[i] = FLOW_NONE;
         if (outline->is_inside != NULL && !outline->is_inside[builder->calls[i].unit]) {
             continue;

@@ -216,23 +216,25 @@ static bool build_graph(struct render *render, struct error *error)
 /* The deepest calls that are tried, where the whole does not fit. */
 #define FITTED_DEPTH 3
 /* A picture that fits in no way and is no larger than that is drawn smaller. */
-#define FITTED_EXCESS 1.25
-
-/* Makes the graph anew of what was read. Of one that fits in no way no values are read. */
-static bool
-remake_graph(struct render *render, struct flow_options flow, struct error *error)
-{
-    struct flow_options options = flow_of(render, flow);
-
-    options.values_limit = FITTED_NODE_MAX;
-    return flow_reading_graph(render->reading, &options, &render->graph, error);
-}
+#define FITTED_EXCESS (4.0 / 3)
 
 /* One way to draw the trace. */
 struct fitting {
     struct flow_options flow;
     struct picture_options picture;
+    bool drops_names; /* of a value that has another one */
 };
+
+/* Makes the graph anew of what was read. Of one that fits in no way no values are read. */
+static bool
+remake_graph(struct render *render, const struct fitting *fitting, struct error *error)
+{
+    struct flow_options options = flow_of(render, fitting->flow);
+
+    options.values_limit = FITTED_NODE_MAX;
+    return flow_reading_graph(render->reading, &options, &render->graph, error) &&
+           (!fitting->drops_names || flow_graph_drop_names(&render->graph, error));
+}
 
 /* How many times too large the picture is, where it is longest: up to 1 it fits. */
 static bool measure_picture(const struct flow_graph *graph,
@@ -292,6 +294,9 @@ static const struct way {
     {PICTURE_TABLES_NONE, 1.2, true},  {PICTURE_TABLES_NONE, 0.6, true},
 };
 
+/* In `ways`. */
+#define FIRST_WITHOUT_TABLES 4
+
 static void use_way(struct render *render, struct fitting *fitting, size_t index)
 {
     const struct render_options *options = render->options;
@@ -304,32 +309,34 @@ static void use_way(struct render *render, struct fitting *fitting, size_t index
                                       : options->picture.proportion;
 }
 
-/* Finds the first way that fits, or the one that exceeds the screens least. */
+/* Finds the first way from that one on that fits, or the one that exceeds the screens least. `*excess`
+ * is its: up to 1 it fits. */
 static bool try_ways(struct render *render,
                      struct fitting *fitting,
-                     bool *fits,
+                     size_t first,
+                     double *excess,
                      struct error *error)
 {
     size_t best = sizeof ways / sizeof *ways - 1;
     double least = INFINITY;
 
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && least > 1; i++) {
-        double excess;
+    for (size_t i = first; i < sizeof ways / sizeof *ways && least > 1; i++) {
+        double found;
 
         if (render->options->keeps_tables && ways[i].tables != PICTURE_TABLES_NONE) {
             continue;
         }
         use_way(render, fitting, i);
-        if (!measure(render, fitting, &excess, error)) {
+        if (!measure(render, fitting, &found, error)) {
             return false;
         }
-        if (excess < least) {
-            least = excess;
+        if (found < least) {
+            least = found;
             best = i;
         }
     }
-    *fits = least <= 1;
     use_way(render, fitting, best);
+    *excess = least;
     return true;
 }
 
@@ -343,23 +350,148 @@ static bool try_depths(struct render *render,
                        struct error *error)
 {
     bool keeps_depth = render->options->keeps_depth;
+    double excess = INFINITY;
 
-    for (uint32_t i = depth + 1; i > least && !*fits; i--) {
+    for (uint32_t i = depth + 1; i > least && excess > 1; i--) {
         if (!keeps_depth) {
             fitting->flow.has_depth = true;
             fitting->flow.depth = i - 1;
         }
-        if (!remake_graph(render, fitting->flow, error) ||
-            !try_ways(render, fitting, fits, error)) {
+        if (!remake_graph(render, fitting, error) ||
+            !try_ways(render, fitting, 0, &excess, error)) {
             return false;
         }
         if (keeps_depth || render->graph.node_count == 0) {
             break;
         }
     }
+    *fits = excess <= 1;
     if (!keeps_depth && render->graph.node_count == 0) {
         fitting->flow.depth++; /* nothing is drawn of the outermost calls */
-        return remake_graph(render, fitting->flow, error);
+        return remake_graph(render, fitting, error);
+    }
+    return true;
+}
+
+/* ---- boxes of calls that are opened while there is room ---- */
+
+#define OPENED_MAX 16
+/* Fewer values than that, made in the picture and not named again, show little beside a box that has more
+ * inside than there are boxes: that is opened even if all are drawn a little smaller. */
+#define FEW_VALUES 8
+
+/* Functions whose calls are opened. */
+struct opening {
+    uint64_t opened[OPENED_MAX];
+    uint32_t count;
+};
+
+static bool shows_little(const struct flow_graph *graph,
+                         const struct flow_node *largest)
+{
+    uint32_t count = 0;
+    uint32_t named = FLOW_NONE; /* the newest that an edge says is another's value */
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        count += (graph->nodes[i].flags & FLOW_NODE_SOURCE) == 0;
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const struct flow_edge *edge = &graph->edges[i];
+
+        if (edge->kind == GRAPH_SAME && edge->target != named &&
+            (graph->nodes[edge->target].flags & FLOW_NODE_CALL) == 0) {
+            named = edge->target;
+            count--;
+        }
+    }
+    return count < FEW_VALUES &&
+           largest->inside_count / largest->count > graph->node_count;
+}
+
+/* The box with the most values inside; NULL: there is none. */
+static const struct flow_node *find_largest(const struct flow_graph *graph)
+{
+    const struct flow_node *largest = NULL;
+
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct flow_node *node = &graph->nodes[i];
+
+        if ((node->flags & FLOW_NODE_CALL) != 0 &&
+            (largest == NULL || node->inside_count > largest->inside_count)) {
+            largest = node;
+        }
+    }
+    return largest;
+}
+
+/* Of the graph with one more function opened: how large it is; in a picture of few boxes, and in one
+ * that has no further names of values already, without these if need be. */
+static bool try_opened(struct render *render,
+                       struct fitting *fitting,
+                       bool is_small,
+                       double *excess,
+                       struct error *error)
+{
+    bool drops_names = fitting->drops_names || is_small;
+
+    fitting->drops_names = false;
+    if (!remake_graph(render, fitting, error) ||
+        !try_ways(render, fitting, 0, excess, error)) {
+        return false;
+    }
+    if (*excess <= 1 || !drops_names || render->graph.node_count > FITTED_NODE_MAX) {
+        return true;
+    }
+    fitting->drops_names = true;
+    return flow_graph_drop_names(&render->graph, error) &&
+           try_ways(render, fitting, FIRST_WITHOUT_TABLES, excess, error);
+}
+
+/* Opens the calls of the box's function, and closes them again where the picture no longer fits then. */
+static bool open_calls_of(struct render *render,
+                          struct fitting *fitting,
+                          struct opening *opening,
+                          const struct flow_node *largest,
+                          bool *is_opened,
+                          struct error *error)
+{
+    struct fitting tried = *fitting;
+    bool is_small = shows_little(&render->graph, largest);
+    double excess = INFINITY;
+
+    opening->opened[opening->count] = largest->callee;
+    tried.flow.opened = opening->opened;
+    tried.flow.opened_count = opening->count + 1;
+    if (!try_opened(render, &tried, is_small, &excess, error)) {
+        return false;
+    }
+    *is_opened = excess <= (is_small ? FITTED_EXCESS : 1);
+    if (*is_opened) {
+        opening->count++;
+        *fitting = tried;
+        return true;
+    }
+    return remake_graph(render, fitting, error);
+}
+
+/* Of a graph that fits and has closed calls: a module that only calls another one is no picture of
+ * it, so the largest box is opened, again and again, while the picture still fits. */
+static bool open_largest(struct render *render,
+                         struct fitting *fitting,
+                         struct opening *opening,
+                         struct error *error)
+{
+    bool is_opened = true;
+
+    while (is_opened && opening->count < OPENED_MAX) {
+        const struct flow_node *largest = find_largest(&render->graph);
+
+        if (largest == NULL) {
+            return true;
+        }
+        if (!open_calls_of(render, fitting, opening, largest, &is_opened, error)) {
+            return false;
+        }
     }
     return true;
 }
@@ -374,7 +506,7 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     bool fits = false;
     double excess;
 
-    if (!remake_graph(render, fitting->flow, error) ||
+    if (!remake_graph(render, fitting, error) ||
         !measure(render, fitting, &excess, error)) {
         return false;
     }
@@ -382,11 +514,8 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
         return true;
     }
     fitting->picture.has_chips = true;
-    if (!try_ways(render, fitting, &fits, error)) {
-        return false;
-    }
-    if (fits) {
-        return true;
+    if (!try_ways(render, fitting, 0, &excess, error) || excess <= 1) {
+        return excess <= 1;
     }
     fitting->picture.how =
         SLICE("choose with --step N and --depth N; everything: --step all --depth all");
@@ -412,7 +541,8 @@ add_values(struct render *render, const struct fitting *fitting, struct error *e
     struct flow_options options = flow_of(render, fitting->flow);
 
     return render->graph.node_count <= FITTED_NODE_MAX ||
-           flow_reading_graph(render->reading, &options, &render->graph, error);
+           (flow_reading_graph(render->reading, &options, &render->graph, error) &&
+            (!fitting->drops_names || flow_graph_drop_names(&render->graph, error)));
 }
 
 /* Where the picture is a little too large, all of it is made smaller. */
@@ -434,17 +564,20 @@ static bool
 draw_fitted(struct render *render, struct buffer *bytes, struct error *error)
 {
     struct render_options options = *render->options;
-    struct fitting fitting = {options.flow, options.picture};
+    struct fitting fitting = {.flow = options.flow, .picture = options.picture};
+    struct opening opening = {.count = 0};
     struct flow_options flow = flow_of(render, options.flow);
 
     render->reading = flow_reading_new(render->reader, &render->sources, &flow, error);
     if (render->reading == NULL || !fit_graph(render, &fitting, error) ||
+        (!options.keeps_depth && !open_largest(render, &fitting, &opening, error)) ||
         !add_values(render, &fitting, error) ||
         !scale_picture(render, &fitting, error) || !check_node_count(render, error) ||
         (render->sources.has_failed && !error_set_memory(error))) {
         return false;
     }
-    render->depth = fitting.flow.has_depth ? fitting.flow.depth : FLOW_NONE;
+    render->depth =
+        fitting.flow.has_depth && opening.count == 0 ? fitting.flow.depth : FLOW_NONE;
     options.picture = fitting.picture;
     return render_graph(&render->graph, &options, bytes, error);
 }

@@ -410,5 +410,5 @@ def test_any_model_fits_on_a_screen_and_a_half(tmp_path, name):
     text = path.read_text()
     width, height = (float(re.search(rf'{side}="([\d.]+)pt"', text)[1]) / 0.75 for side in ("width", "height"))
     assert width <= WIDTH + 0.1 and height <= HEIGHT + 0.1
-    assert text.count('class="node"') >= 7
+    assert text.count('class="node"') >= 6
     assert ("backward" in texts(path)) == bool(words)
