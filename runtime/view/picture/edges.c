@@ -22,6 +22,7 @@ enum edge_line edge_line_of(const struct flow_edge *edge)
     case GRAPH_ALIAS:
         return EDGE_ALIAS;
     case GRAPH_SHAPE:
+        return EDGE_SHAPE;
     case GRAPH_VALUE:
         break;
     }
@@ -44,6 +45,7 @@ void edge_style(const struct sheet *sheet,
         [EDGE_WRITE] = {palette->in_place, 1.5, 0},
         [EDGE_ALIAS] = {palette->alias, 1.3, 4.5},
         [EDGE_CARRIED] = {palette->edge_carried, 1.3, 7},
+        [EDGE_SHAPE] = {palette->edge_same, 0.6, 3.2},
     };
 
     item->stroke = styles[style].color;
@@ -148,7 +150,7 @@ void edge_draw(struct sheet *sheet,
     static const char *const classes[EDGE_LINE_COUNT] = {
         [EDGE_VALUE] = "edge value",     [EDGE_SAME] = "edge same",
         [EDGE_WRITE] = "edge write",     [EDGE_ALIAS] = "edge alias",
-        [EDGE_CARRIED] = "edge carried",
+        [EDGE_CARRIED] = "edge carried", [EDGE_SHAPE] = "edge shape",
     };
     enum edge_line style = edge_line_of(edge);
     struct picture_item *item;

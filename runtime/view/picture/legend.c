@@ -30,6 +30,7 @@ static const char *const edge_texts[EDGE_LINE_COUNT] = {
     [EDGE_WRITE] = "was written in place",
     [EDGE_ALIAS] = "changed through shared memory",
     [EDGE_CARRIED] = "continues in the next turn",
+    [EDGE_SHAPE] = "only its shape, dtype or length was read",
 };
 
 static const char *const role_texts[ROLE_COUNT] = {

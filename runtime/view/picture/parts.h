@@ -46,6 +46,7 @@ enum edge_line {
     EDGE_WRITE,
     EDGE_ALIAS,
     EDGE_CARRIED,
+    EDGE_SHAPE,
     EDGE_LINE_COUNT
 };
 

@@ -395,7 +395,7 @@ static void add_edge(struct buffer *text,
         [GRAPH_SAME] = "color=\"#3b76af\" style=dashed",
         [GRAPH_WRITE] = "color=\"#c77700\" penwidth=2",
         [GRAPH_ALIAS] = "color=\"#a0379b\" style=dotted penwidth=2",
-        [GRAPH_SHAPE] = "color=\"#374151\"",
+        [GRAPH_SHAPE] = "color=\"#9ca3af\" style=dashed",
     };
 
     buffer_add_format(text, "    n%u -> n%u [%s", edge->source, edge->target,
