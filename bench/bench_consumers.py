@@ -19,11 +19,10 @@ import tempfile
 import time
 from statistics import median
 
+import monitorch
 import torch
 from claims import Claims
 from claims import median as of_rounds
-
-import monitorch
 from monitorch.monitor import ModuleMonitor
 from monitorch.spy import DebugContext, TensorSaver
 from monitorch.tracer import ModelTracer
