@@ -313,7 +313,7 @@ HELD = {
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()
     """,
-    "a bad batch behind a checkpoint, with momentum": """
+    "a bad batch after a checkpoint, with momentum": """
         from torch.utils.checkpoint import checkpoint
 
         class Block(torch.nn.Module):

@@ -537,7 +537,7 @@ static void add_words(const struct judging *judging,
             text_add_shortened(words, name, NAME_LIMIT);
             buffer_add(words, SLICE(": "));
         } else {
-            buffer_add(words, SLICE("behind "));
+            buffer_add(words, SLICE("after "));
             text_add_shortened(words, name, NAME_LIMIT);
             buffer_add(words, SLICE(": "));
         }
