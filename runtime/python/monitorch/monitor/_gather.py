@@ -8,6 +8,7 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
+from monitorch._models import is_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -107,7 +108,7 @@ class Gathering:
 def _unwrap(tensor: Any) -> Any:
     """The tensor under torch.func's transforms: under vmap all of its elements."""
     functorch: Any = getattr(sys.modules["torch"]._C, "_functorch", None)
-    if hasattr(functorch, "get_unwrapped") and isinstance(tensor, sys.modules["torch"].Tensor):
+    if hasattr(functorch, "get_unwrapped") and is_tensor(tensor):
         while functorch.is_functorch_wrapped_tensor(tensor):
             tensor = functorch.get_unwrapped(tensor)
     return tensor

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
+from monitorch._models import is_tensor
 from monitorch.monitor import _metrics
 from monitorch.monitor._metrics import Metric, Target
 from monitorch.monitor._sinks import Sinks
@@ -284,10 +285,6 @@ class Measures(Sinks):
             self.storage.log_tensor(self.current_step, key, value.detach(), aggregation)
         else:
             self.storage.log_scalar(self.current_step, key, value, aggregation)
-
-
-def is_tensor(value: Any) -> bool:
-    return isinstance(value, sys.modules["torch"].Tensor)
 
 
 def _no_grad() -> Any:

@@ -8,6 +8,7 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
+from monitorch._models import find_version
 from monitorch.monitor._names import names_locals
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
     """
     assert metric.function is not None
     view = tensor.detach()
-    version = _version_of(view)
+    version = find_version(view)
     try:
         value = metric.function(view, *others)
     except Exception as error:
@@ -148,7 +149,7 @@ def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
             f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: "
             f"{type(error).__name__}: {error}"
         ) from error
-    if _version_of(view) != version:
+    if find_version(view) != version:
         raise RuntimeError(
             f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it wrote "
             "to the tensor in place, which would change the training; clone the tensor in the "
@@ -162,13 +163,6 @@ def compute(metric: Metric, what: str, tensor: Any, *others: Any) -> Any:
         f"Failed to monitor {what}: metric {metric.name}, {describe(tensor)}: it returned "
         f"{_shorten(value)}, expected a number or a tensor of real numbers"
     )
-
-
-def _version_of(tensor: Any) -> int:
-    try:
-        return int(tensor._version)
-    except RuntimeError:  # made in inference mode: nothing is trained with it
-        return 0
 
 
 def describe(tensor: Any) -> str:

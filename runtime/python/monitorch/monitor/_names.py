@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from monitorch._models import cut_segments
+
 ROOT = "[root module]"
-_WRAPPERS = ("_forward_module.", "_orig_mod.", "_fsdp_wrapped_module.")
 # A group such as `(?:a|b)` has a colon that stands for nothing in the text.
 _GROUP = re.compile(r"\(\?[aiLmsux-]*:")
 
@@ -13,9 +14,7 @@ _GROUP = re.compile(r"\(\?[aiLmsux-]*:")
 def format_module_name(name: str) -> str:
     """Without what torch.compile, FSDP and DeepSpeed put in front of names; the model itself is
     "[root module]"."""
-    for wrapper in _WRAPPERS:
-        name = name.replace(wrapper, "")
-    return ROOT if not name or name + "." in _WRAPPERS else name
+    return cut_segments(name) or ROOT
 
 
 def names_locals(regex: str) -> bool:

@@ -7,10 +7,12 @@ With W_t the module now and x_t its input, W_0 and x_0 the same of the reference
 
 from __future__ import annotations
 
-import sys
 import weakref
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from monitorch._models import find_torch, is_tensor
+from monitorch.monitor._names import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -18,11 +20,6 @@ if TYPE_CHECKING:
 
     from monitorch.monitor._monitor import ModuleMonitor
 
-_ROOT = "[root module]"
-
-
-def _torch() -> Any:
-    return sys.modules["torch"]
 
 
 def l2_norm(tensor: Any) -> Any:
@@ -36,7 +33,7 @@ def l2_norm(tensor: Any) -> Any:
         >>> l2_norm(torch.tensor([[3.0, 4.0]]))
         tensor([5.])
     """
-    return _torch().linalg.vector_norm(tensor, ord=2, dim=-1)
+    return find_torch().linalg.vector_norm(tensor, ord=2, dim=-1)
 
 
 class _Call(NamedTuple):
@@ -112,11 +109,11 @@ class RefinedCoordinateCheck:
 
     def _make_hook(self, name: str, module: Any) -> Callable[..., None] | None:
         self._modules[name] = module
-        return None if name == _ROOT else self._make_keeper(name, self._calls)
+        return None if name == ROOT else self._make_keeper(name, self._calls)
 
     def _make_reference_hook(self, name: str, module: Any) -> Callable[..., None] | None:
         self._reference_modules[name] = module
-        return None if name == _ROOT else self._make_keeper(name, self._reference_calls)
+        return None if name == ROOT else self._make_keeper(name, self._reference_calls)
 
     def _make_keeper(self, name: str, calls: dict[str, list[_Call]]) -> Callable[..., None]:
         def keep(module: Any, args: Any, output: Any, kwargs: Any) -> None:
@@ -167,7 +164,7 @@ class RefinedCoordinateCheck:
                 "No inputs found for the reference module: call it in each step, before the "
                 "monitored module."
             )
-        torch = _torch()
+        torch = find_torch()
         devices = {call.device for calls in self._calls.values() for call in calls}
         try:
             with torch.no_grad(), _same_random_numbers(devices):
@@ -195,7 +192,7 @@ class RefinedCoordinateCheck:
         module = self._modules[name]
         parts = _Parts(*map(_exact, (now.output, then.output, again)))
         self._log(f"RCC (W_t-W_0)x_t/{name}", parts.now - parts.again)
-        if isinstance(module, _torch().nn.Embedding):
+        if isinstance(module, find_torch().nn.Embedding):
             return
         self._log(f"RCC W_0(x_t-x_0)/{name}", parts.again - parts.then)
         x_t, x_0 = now.first_input(), then.first_input()
@@ -205,7 +202,7 @@ class RefinedCoordinateCheck:
                 self._log(f"RCC (x_t-x_0)/{name}", _exact(x_t) - _exact(x_0))
         if _is_weighted(module):
             self._log_weight(name, parts.without(now.bias, then.bias))
-        if isinstance(module, _torch().nn.LayerNorm) and x_t is not None and x_0 is not None:
+        if isinstance(module, find_torch().nn.LayerNorm) and x_t is not None and x_0 is not None:
             self._log_normalized(name, module, _exact(x_t), _exact(x_0))
 
     def _log(self, key: str, difference: Any) -> None:
@@ -220,7 +217,7 @@ class RefinedCoordinateCheck:
 
     def _log_normalized(self, name: str, module: Any, x_t: Any, x_0: Any) -> None:
         """What a LayerNorm's weight is given: the input once it is normalised."""
-        normalize = _torch().nn.functional.layer_norm
+        normalize = find_torch().nn.functional.layer_norm
         reference = self._reference_modules[name]
         x_t = normalize(x_t, module.normalized_shape, None, None, module.eps)
         x_0 = normalize(x_0, reference.normalized_shape, None, None, reference.eps)
@@ -280,7 +277,7 @@ class _Copies:
         self._made.clear()
 
     def make(self, value: Any) -> Any:
-        if not isinstance(value, _torch().Tensor):
+        if not is_tensor(value):
             return value
         if value.is_inference():  # nobody counts what is written to it
             return self._copy(value)
@@ -306,7 +303,7 @@ class _Copies:
 
 def _move(call: _Call, device: Any) -> _Call:
     def move(value: Any) -> Any:
-        return value.to(device) if isinstance(value, _torch().Tensor) else value
+        return value.to(device) if is_tensor(value) else value
 
     return call._replace(
         args=tuple(map(move, call.args)),
@@ -317,15 +314,15 @@ def _move(call: _Call, device: Any) -> _Call:
 
 
 def _clone(value: Any) -> Any:
-    return value.clone() if isinstance(value, _torch().Tensor) else value
+    return value.clone() if is_tensor(value) else value
 
 
 def _has_norm(value: Any) -> bool:
-    return isinstance(value, _torch().Tensor) and (value.is_floating_point() or value.is_complex())
+    return is_tensor(value) and (value.is_floating_point() or value.is_complex())
 
 
 def _is_weighted(module: Any) -> bool:
-    nn = _torch().nn
+    nn = find_torch().nn
     return isinstance(module, (nn.Linear, nn.LayerNorm))
 
 
@@ -335,7 +332,7 @@ def _exact(tensor: Any) -> Any:
 
 
 def _find_autocast(device: str) -> tuple[str, Any] | None:
-    torch = _torch()
+    torch = find_torch()
     try:
         if torch.is_autocast_enabled(device):
             return device, torch.get_autocast_dtype(device)
@@ -347,7 +344,7 @@ def _find_autocast(device: str) -> tuple[str, Any] | None:
 def _autocast(found: tuple[str, Any] | None) -> AbstractContextManager[Any]:
     if found is None:
         return nullcontext()
-    made: AbstractContextManager[Any] = _torch().autocast(found[0], dtype=found[1])
+    made: AbstractContextManager[Any] = find_torch().autocast(found[0], dtype=found[1])
     return made
 
 
@@ -355,9 +352,9 @@ def _same_random_numbers(devices: set[Any]) -> AbstractContextManager[Any]:
     """Restores the random state that dropout of the reference module changes."""
     there = [device for device in devices if device.type != "cpu"]
     if not there:
-        made: AbstractContextManager[Any] = _torch().random.fork_rng(devices=[])
+        made: AbstractContextManager[Any] = find_torch().random.fork_rng(devices=[])
     else:
-        made = _torch().random.fork_rng(devices=there, device_type=there[0].type)
+        made = find_torch().random.fork_rng(devices=there, device_type=there[0].type)
     return made
 
 

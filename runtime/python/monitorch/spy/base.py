@@ -9,20 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monitorch import _nearest, _recorder
+from monitorch import _models, _nearest, _recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 logger = logging.getLogger(__name__)
 _ROOT = "root"
-#: Attributes under which wrappers (torch.compile, DDP, DataParallel, FSDP) hold the module.
-_WRAPPERS = {
-    "OptimizedModule": "_orig_mod",
-    "DistributedDataParallel": "module",
-    "DataParallel": "module",
-    "FullyShardedDataParallel": "_fsdp_wrapped_module",
-}
 
 
 class BaseDebugger:
@@ -159,10 +152,8 @@ class Selection:
             logger.warning("%s: no module in %s fulfils all conditions at once", who, kind)
 
     def _list(self, model: Any) -> Iterator[tuple[str, Any]]:
-        if self._unwrap:
-            model = unwrap_model(model)
-        for name, module in model.named_modules():
-            yield (_cut_wrappers(model, name) if self._unwrap else name) or _ROOT, module
+        for path, module in _models.list_modules(model, unwrap=self._unwrap):
+            yield path or _ROOT, module
 
 
 def _list_parts(paths: Iterable[str], count: int) -> Iterator[str]:
@@ -189,29 +180,3 @@ def _as_names(names: Iterable[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _inner_name(module: Any) -> str | None:
-    """The attribute that holds the wrapped module; None if the module wraps none."""
-    for kind in type(module).__mro__:
-        if kind.__module__.startswith("torch.") and kind.__name__ in _WRAPPERS:
-            return _WRAPPERS[kind.__name__]
-    return None
-
-
-def unwrap_model(model: Any) -> Any:
-    """The model that torch.compile, DistributedDataParallel, DataParallel or FSDP wraps."""
-    while (name := _inner_name(model)) is not None:
-        model = getattr(model, name)
-    return model
-
-
-def _cut_wrappers(model: Any, path: str) -> str:
-    """The path without the parts that a wrapper adds."""
-    kept = []
-    module = model
-    for part in path.split(".") if path else ():
-        if _inner_name(module) != part:
-            kept.append(part)
-        module = getattr(module, part)
-    return ".".join(kept)

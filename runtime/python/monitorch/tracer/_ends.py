@@ -8,6 +8,7 @@ import logging
 import time
 from typing import Any, NamedTuple
 
+from monitorch._models import is_tensor
 from monitorch.tracer import _message
 from monitorch.tracer._link import PENDING_MOST, Link, Note, RankError, name_ranks
 
@@ -294,9 +295,7 @@ class Sender:
 
 def _to_cpu(values: list[Any]) -> list[Any]:
     """Copies received tensors to the CPU."""
-    import torch
-
-    if all(not isinstance(v, torch.Tensor) or v.device.type == "cpu" for v in values):
+    if all(not is_tensor(v) or v.device.type == "cpu" for v in values):
         return values
     with _message.undisturbed():
-        return [v.cpu() if isinstance(v, torch.Tensor) else v for v in values]
+        return [v.cpu() if is_tensor(v) else v for v in values]

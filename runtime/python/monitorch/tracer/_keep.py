@@ -13,6 +13,8 @@ import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from monitorch._models import find_torch, find_version, is_module, is_tensor
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -56,20 +58,6 @@ class Keeper:
         return kept
 
 
-def _torch() -> Any:
-    return sys.modules.get("torch")
-
-
-def is_tensor(value: object) -> bool:
-    torch = _torch()
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
-def _is_module(value: object) -> bool:
-    torch = _torch()
-    return torch is not None and isinstance(value, torch.nn.Module)
-
-
 def _is_array(value: object) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic))
@@ -81,7 +69,7 @@ def copy_value(value: Any, depth: int = 0) -> Any:
         return value
     if is_tensor(value):
         return _copy_tensor(value)
-    if _is_module(value):
+    if is_module(value):
         if depth == 0:
             raise CannotKeep("it is a module; trace something inside it")
         return f"<{type(value).__qualname__}>"
@@ -98,7 +86,7 @@ def copy_value(value: Any, depth: int = 0) -> Any:
 
 
 def _copy_tensor(tensor: Any) -> Any:
-    torch = _torch()
+    torch = find_torch()
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         raise CannotKeep("inside torch.func a tensor has no values of its own")
     with torch.no_grad():
@@ -132,7 +120,7 @@ def _find_inside(value: Any) -> Iterator[Any]:
         if id(item) in seen or isinstance(item, (*_PLAIN, *_FUNCTIONS)):
             continue
         seen.add(id(item))
-        if is_tensor(item) or _is_module(item):
+        if is_tensor(item) or is_module(item):
             yield item
         elif isinstance(item, dict):
             waiting.extend(dict.values(item))
@@ -174,7 +162,7 @@ def _mark(value: Any, iteration: int, depth: int) -> Iterator[_Mark]:
     if isinstance(value, _PLAIN):
         yield "plain", type(value), value
     elif is_tensor(value):
-        yield "tensor", weakref.ref(value), _version_of(value), iteration
+        yield "tensor", weakref.ref(value), find_version(value), iteration
     elif _is_array(value):
         yield "array", value.copy()
     elif depth <= _DEPTH_LIMIT and isinstance(value, (list, tuple, dict)):
@@ -189,13 +177,6 @@ def _mark(value: Any, iteration: int, depth: int) -> Iterator[_Mark]:
             yield from _mark(item, iteration, depth + 1)
     else:
         yield "object", _refer(value)
-
-
-def _version_of(tensor: Any) -> int:
-    try:
-        return int(tensor._version)
-    except RuntimeError:  # made in inference mode
-        return 0
 
 
 def _refer(value: Any) -> Any:

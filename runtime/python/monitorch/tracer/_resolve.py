@@ -7,7 +7,8 @@ import inspect
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from monitorch import _recorder
+from monitorch import _nearest
+from monitorch._models import is_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,7 +134,7 @@ class Resolver:
         waiting = self._tracing.waiting(state)
         self._matched.update(item[0] for item in waiting if item[2] is None)
         more = [item for item in waiting if item[2] is not None]
-        if not _is_module(value):
+        if not is_module(value):
             self._matched.update(item[0] for item in more)
         elif more:
             names = _list_attributes(value)
@@ -162,7 +163,7 @@ class Resolver:
         segments = _split(path)
         name = segments[failure.depth]
         text = f"path {path!r} can match nothing: {failure.where} has no {name!r}"
-        near = _recorder.nearest_names(name, sorted(failure.names))
+        near = _nearest.find(name, sorted(failure.names))
         if near:
             segments[failure.depth] = self._tracing.join("", near[0])
             text += f"; did you mean {'.'.join(segments)!r}?"
@@ -180,12 +181,6 @@ def _split(path: str) -> list[str]:
         segments[-1] += character
         is_escaped = character == "\\" and not is_escaped
     return segments
-
-
-def _is_module(value: Any) -> bool:
-    from torch import nn
-
-    return isinstance(value, nn.Module)
 
 
 def _holds(module: Any, name: str, function: Any) -> bool:

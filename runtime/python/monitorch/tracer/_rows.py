@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
 from typing import Any
+
+from monitorch._models import is_tensor
 
 logger = logging.getLogger("monitorch.tracer")
 _warned: set[tuple[str, str]] = set()
@@ -92,16 +93,14 @@ def make_rows(
 def _as_array(value: Any) -> Any:
     import numpy
 
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
+    if is_tensor(value):
         return _tensor_as_array(value)
     if value is None or isinstance(value, (dict, set, frozenset, bytes)):
         return None
-    if torch is not None and isinstance(value, (list, tuple)) and value:
-        if all(isinstance(item, torch.Tensor) for item in value):
-            parts = [_tensor_as_array(item) for item in value]
-            same = all(p is not None and p.shape == parts[0].shape for p in parts)
-            return numpy.stack(parts) if same else None
+    if isinstance(value, (list, tuple)) and value and all(map(is_tensor, value)):
+        parts = [_tensor_as_array(item) for item in value]
+        same = all(p is not None and p.shape == parts[0].shape for p in parts)
+        return numpy.stack(parts) if same else None
     try:
         return numpy.asarray(value)
     except Exception:  # a ragged list, or whatever __array__ raises

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
 from monitorch._record import hooks as _hooks
-from monitorch.spy.base import unwrap_model
+from monitorch._models import unwrap_model
 from monitorch.tracer import _keep
 from monitorch.tracer._gather import Gatherer
 from monitorch.tracer._link import RankError
