@@ -84,6 +84,14 @@ struct site_table {
     uint64_t source_hash[2];
 };
 
+/* The options of a table whose values this package measured or saved: no line of the program made them. */
+#define SITE_TABLE_REPORTED SLICE("reported")
+
+static inline bool site_table_is_reported(const struct site_table *table)
+{
+    return slice_equal(table->options, SITE_TABLE_REPORTED);
+}
+
 const char *site_kind_text(enum site_kind kind);
 
 /* The place of a name among the site's writes; SITE_NONE: it does not write the name. */

@@ -12,8 +12,17 @@ PAGE = (paths.ROOT / "docs/reference/selection.md").read_text()
 CLASS = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
 ROWS = [
     (row[1], frozenset(re.findall(r"`([^`]+)`", row[2])))
-    for row in re.finditer(r"^\| `([^`]+)` \| (`.*|nothing) \|$", PAGE.partition("## Words")[0], re.MULTILINE)
+    for row in re.finditer(
+        r"^\| `([^`]+)` \| (`.*|nothing) \|$", PAGE.partition("## Numbers")[0], re.MULTILINE
+    )
 ]
+NUMBERS, CONDITIONS = (
+    [
+        (row[1], set() if row[2] == "nothing" else set(map(float, row[2].split(","))))
+        for row in re.finditer(r"^\| `([^`]+)` \| ([-\d][^|]*|nothing|nan) \|$", part, re.MULTILINE)
+    ]
+    for part in PAGE.partition("## Words")[0].partition("## Numbers")[2].split("| condition |")
+)
 # A name of each value, without the items of containers: what is known before any value exists.
 WRITTEN = {"self", "x", "q", "k", "attn_w", "out", "table", "box", "box.item", "self.last", "return"}
 LOCALS = {"q", "k", "attn_w", "out", "table", "box"}
@@ -146,3 +155,135 @@ def test_spy_of_the_compiler(row, wanted):
     """It writes calls behind assignments to local variables."""
     text = compiler.instrument(PROGRAM.encode(), "net.py", spy=row.split(",")).text.decode()
     assert set(re.findall(r'spy_save\("(\w+)"', text)) == wanted & LOCALS
+
+
+# ---- numbers and conditions ----
+
+
+def test_the_page_has_numbers_and_conditions():
+    assert len(NUMBERS) >= 6 and len(CONDITIONS) >= 4
+
+
+# Each step saves one value of `y`; each line of `lines` assigns one.
+COUNTED = """\
+import json, sys, torch, warnings
+import monitorch, counted
+from monitorch.monitor import ModuleMonitor
+from monitorch.spy import DebugContext, TensorSaver, spy_load
+
+warnings.simplefilter("ignore")
+numbers, conditions = json.loads(sys.argv[1])
+found = {"steps": {}, "calls": {}, "alert": {}, "start_when": {}}
+for i, row in enumerate(numbers):
+    with monitorch.record(f"steps{i}.mtrace", steps=row, include="counted"):
+        for step in range(6):
+            counted.double(torch.tensor(float(step)))
+            monitorch.step()
+    found["steps"][row] = [event for event in monitorch.load(f"steps{i}.mtrace", name="x")["mean"]]
+    saver = TensorSaver(f"calls{i}", names="y", calls=row)
+    with DebugContext(saver):
+        for step in range(6):
+            counted.double(torch.tensor(float(step)))
+    found["calls"][row] = [entry.call for entry in spy_load(f"calls{i}").entries()]
+for row in conditions:
+    found["alert"][row], found["start_when"][row] = [], []
+    for text in ("0", "1", "2", "inf", "-inf", "nan"):
+        monitor = ModuleMonitor(lambda step: True)
+        monitor.set_module(torch.nn.Linear(1, 1))
+        monitor.alert(row, lambda alert: found["alert"][row].append(text))
+        monitor.begin_step(0)
+        monitor.log_scalar("loss", float(text))
+        monitor.end_step()
+        loss = float(text)
+        with monitorch.record("when.mtrace", start_when=row, include="counted") as recording:
+            monitorch.step()
+            counted.double(torch.tensor(1.0))
+        if recording.summary.events:
+            found["start_when"][row].append(text)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def counted(folder):
+    plain = b"def double(x):\n    y = x * 2\n    return y\n"
+    (folder / "counted.py").write_bytes(compiler.instrument(plain, "counted.py", all=True).text)
+    (folder / "numbers.py").write_text(COUNTED)
+    rows = [[row for row, _ in NUMBERS], [row for row, _ in CONDITIONS]]
+    done = recording.run_python(
+        "numbers.py", json.dumps(rows), python=warm.python(), folder=folder, env=recording.environment("off")
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(("row", "wanted"), NUMBERS, ids=[row for row, _ in NUMBERS])
+def test_numbers(row, wanted, counted, folder):
+    assert set(counted["steps"][row]) == wanted
+    assert set(counted["calls"][row]) == wanted
+    shown = viewer.run("show", "--json", folder / "run.mtrace", "--line", row)
+    lines = {event["line"] for event in records(shown) if event["record"] == "event"}
+    assert lines & set(range(1, 6)) <= wanted
+    assert (shown.returncode == 1) == (not lines)
+
+
+@pytest.mark.parametrize(("row", "wanted"), CONDITIONS, ids=[row for row, _ in CONDITIONS])
+@pytest.mark.parametrize("interface", ["alert", "start_when"])
+def test_conditions(interface, row, wanted, counted):
+    assert set(counted[interface][row]) == {f"{number:g}" for number in wanted}
+
+
+# ---- selections that match nothing ----
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--line", "900-"], "--line 900- matches nothing; the recorded lines are "),
+        (["--call", "999"], "--call 999 matches nothing; the calls are 1-"),
+        (["--thread", "7"], "--thread 7 matches nothing; there are 0 and MainThread"),
+        (["--kind", "loop"], "--kind loop matches nothing; there are "),
+        (["--function", "Net.forwrad"], "--function Net.forwrad matches nothing; did you mean Net.forward?"),
+    ],
+)
+def test_filters_that_match_nothing(words, message, folder):
+    for command in ("show", "graph", "export"):
+        options = {"graph": ["-o", "x.dot"], "export": ["--jsonl"]}.get(command, [])
+        done = viewer.run(command, folder / "run.mtrace", *words, *options)
+        assert done.returncode == 1 and message in done.stderr, command
+
+
+UNMATCHED = """\
+import logging, torch, warnings
+import monitorch, net
+from monitorch.spy import DebugContext, TensorSaver
+
+logging.basicConfig(format="%(message)s")
+with monitorch.record("u.mtrace", values="q,atn_w,out[0]"):
+    net.Net()(torch.ones(2, 4))
+saver = TensorSaver("u", names="k,tabel", lines=["net.py:2", "10-20"], modules="encodr")
+for _ in range(2):
+    with DebugContext(saver):
+        net.Net()(torch.ones(2, 4))
+"""
+
+
+def test_interfaces_that_match_nothing(folder):
+    (folder / "unmatched.py").write_text(UNMATCHED)
+    done = recording.run_python(
+        "unmatched.py", python=warm.python(), folder=folder, env=recording.environment("off")
+    )
+    lines = [line.partition("Warning: ")[2] or line for line in done.stderr.splitlines()]
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "monitorch: values='atn_w' matches no recorded name; did you mean 'attn_w'?",
+        "names='tabel': no recorded line assigns this name; did you mean 'table'?",
+        "lines='net.py:2': no recorded line there assigns a value",
+    ]
+
+
+def test_lines_of_run_that_match_nothing(folder):
+    done = recording.run_python(
+        *("-m", "monitorch", "run", "--no-record", "--lines", "plain.py:1-2", "--lines", "plain.py:900-", "plain.py"),
+        folder=folder, env=recording.environment("off"),
+    )  # fmt: skip
+    assert "--lines plain.py:900-: no line there assigns a value" in done.stderr

@@ -4,8 +4,8 @@
 
 #include "runtime/view/walk/event_filter.h"
 
-/* Prints, for each glob of functions, names, files and modules that matches nothing in the trace, a
- * line with the names that are nearest to it, or some of those that there are. Reads the trace once more.
+/* Prints, for each glob, kind, range of lines and call that matches nothing in the trace, a line with
+ * the names that are nearest to it, or some of those that there are. Reads the trace once more.
  * Prints nothing where the trace cannot be read: the caller has said so. */
 void print_nearest(const char *path, const struct event_filter *filter);
 

@@ -172,6 +172,7 @@ def make_place(
     function: str,
     line: int,
     sites: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...],
+    is_reported: bool = False,
     /,
 ) -> Any: ...
 def observe(place: Any, site: int, path: str, module: object, /, *values: object) -> None: ...

@@ -75,6 +75,7 @@ void change_note(struct session *session,
 
     if (changes == NULL || changes->is_running || write >= visit->site->write_count ||
         (value->array->flags & LOG_FORM_NUMPY) != 0 ||
+        site_table_is_reported(&visit->module->table) ||
         !recorder_find_written(session->recorder, &written)) {
         return;
     }

@@ -84,6 +84,17 @@ static bool may_come_of_meant(const struct stop *stop, bool is_negative)
     return is_negative && stop->has_meant;
 }
 
+/* A value that a monitor measured or a saver wrote was made elsewhere. */
+static bool stops_at(const struct stop *stop,
+                     const struct visit *visit,
+                     bool has_nan,
+                     bool has_inf)
+{
+    return stop_is_wanted(stop) && !site_table_is_reported(&visit->module->table) &&
+           ((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
+            (has_inf && (stop->wanted & STOP_AT_INF) != 0));
+}
+
 static void
 add_count(struct buffer *text, uint64_t count, const char *name, bool *is_first)
 {
@@ -133,9 +144,7 @@ bool stop_check_array(struct stop *stop,
     bool has_nan = counts->nan_count > 0;
     bool has_inf = counts->posinf_count + counts->neginf_count > 0;
 
-    if (!stop_is_wanted(stop) ||
-        !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
-          (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
+    if (!stops_at(stop, visit, has_nan, has_inf) ||
         (!has_nan && may_come_of_meant(stop, counts->posinf_count == 0))) {
         return false;
     }
@@ -173,9 +182,7 @@ bool stop_check_number(struct stop *stop,
     bool has_nan = isnan(real) || isnan(imaginary);
     bool has_inf = isinf(real) || isinf(imaginary);
 
-    if (!stop_is_wanted(stop) ||
-        !((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||
-          (has_inf && (stop->wanted & STOP_AT_INF) != 0)) ||
+    if (!stops_at(stop, visit, has_nan, has_inf) ||
         (!has_nan && may_come_of_meant(stop, real < 0))) {
         return false;
     }

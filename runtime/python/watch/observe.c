@@ -428,9 +428,12 @@ static PyObject *make_hook(PyObject *module,
 }
 
 PyDoc_STRVAR(make_place_doc,
-             "make_place(path, file, module_name, function, line, sites)\n\n"
+             "make_place(path, file, module_name, function, line, sites,\n"
+             "           is_reported=False)\n\n"
              "Describes a function for observe(). It is in `file`, which views\n"
-             "call `path`. Each site is (kind, line, names, names that are read).");
+             "call `path`. Each site is (kind, line, names, names that are read).\n"
+             "`is_reported`: its values were made elsewhere, so none of them ends a\n"
+             "recording and none is changed.");
 
 static PyObject *make_place(PyObject *module, PyObject *args)
 {
@@ -439,9 +442,10 @@ static PyObject *make_place(PyObject *module, PyObject *args)
     PyObject *sites;
     struct arena arena;
     PyObject *place = NULL;
+    int is_reported = 0;
 
-    if (!PyArg_ParseTuple(args, "ssssIO!:make_place", &path, &file, &module_name,
-                          &function, &line, &PyTuple_Type, &sites)) {
+    if (!PyArg_ParseTuple(args, "ssssIO!|p:make_place", &path, &file, &module_name,
+                          &function, &line, &PyTuple_Type, &sites, &is_reported)) {
         return NULL;
     }
     struct site_function functions[] = {
@@ -451,7 +455,7 @@ static PyObject *make_place(PyObject *module, PyObject *args)
     struct site_table table = {
         .path = slice_of(path),
         .prefix = SLICE("_mt"),
-        .options = SLICE("observed"),
+        .options = is_reported ? SITE_TABLE_REPORTED : SLICE("observed"),
         .functions = functions,
         .function_count = 2,
     };

@@ -17,6 +17,7 @@ static struct reading_options reading_options_of(const struct flow_options *opti
     return (struct reading_options){
         .filter = options->filter,
         .first_event = options->first_event,
+        .hides_reported = true,
         .has_scalars = options->has_scalars,
         .has_updates = options->has_updates,
         .progress = options->progress,

@@ -794,6 +794,16 @@ static bool add_unknown(struct graph_builder *builder,
     return graph_bind_value(builder, index);
 }
 
+static bool is_chosen(const struct reading_options *options,
+                      const struct open_call *call,
+                      const struct log_event_view *event)
+{
+    return !(options->hides_reported &&
+             site_table_is_reported(&event->module->table)) &&
+           (options->filter == NULL ||
+            event_filter_match(options->filter, call, event));
+}
+
 static bool add_event(struct graph_builder *builder, const struct log_event_view *event)
 {
     const struct reading_options *options = builder->options;
@@ -816,9 +826,7 @@ static bool add_event(struct graph_builder *builder, const struct log_event_view
     if (event->kind == VALUE_NOTHING) {
         return add_unknown(builder, event);
     }
-    return split_value(builder, event, is_old,
-                       options->filter == NULL ||
-                           event_filter_match(options->filter, open, event));
+    return split_value(builder, event, is_old, is_chosen(options, open, event));
 }
 
 /* Records of a training, which the options want. */

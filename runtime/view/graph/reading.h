@@ -25,6 +25,8 @@ struct reading_options {
     /* Borrowed; may be NULL. Values that it leaves out are hidden, or sources. */
     const struct event_filter *filter;
     uint64_t first_event; /* number of the first event that is not hidden */
+    /* Without what a monitor measured or a saver wrote: nothing was made of it. */
+    bool hides_reported;
     bool has_scalars; /* numbers, strings, bools too; else arrays alone are values */
     bool has_updates; /* backwards and calls that write to gradients are values, unless
                          there is a filter */

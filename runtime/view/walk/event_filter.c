@@ -80,9 +80,7 @@ static int shown_size(struct slice text)
     return (int)(text.size < 80 ? text.size : 80);
 }
 
-bool event_filter_add_line(struct event_filter *filter,
-                           struct slice text,
-                           struct error *error)
+static bool add_range(struct event_filter *filter, struct slice text, struct error *error)
 {
     struct line_range range;
     struct line_range *lines;
@@ -101,38 +99,57 @@ bool event_filter_add_line(struct event_filter *filter,
     return true;
 }
 
-static bool add_kind(struct event_filter *filter, struct slice text)
+/* Calls `add` with each item of a list; an empty list has one, the empty text. */
+static bool
+add_items(struct event_filter *filter,
+          struct slice list,
+          bool (*add)(struct event_filter *, struct slice, struct error *),
+          struct error *error)
 {
+    struct slice item = SLICE("");
+    bool is_done = true;
+
+    if (list.size == 0) {
+        return add(filter, item, error);
+    }
+    while (is_done && list_next(&list, &item)) {
+        is_done = add(filter, item, error);
+    }
+    return is_done;
+}
+
+bool event_filter_add_line(struct event_filter *filter,
+                           struct slice text,
+                           struct error *error)
+{
+    return add_items(filter, text, add_range, error);
+}
+
+static bool add_kind(struct event_filter *filter, struct slice text, struct error *error)
+{
+    unsigned kinds = 0;
+
     for (int kind = 0; kind < SITE_KIND_COUNT; kind++) {
-        if (slice_equal(text, slice_of(site_kind_text((enum site_kind)kind)))) {
-            filter->kinds |= 1u << kind;
-            return true;
+        if (glob_match(slice_of(site_kind_text((enum site_kind)kind)), text)) {
+            kinds |= 1u << kind;
         }
     }
-    return false;
+    if (kinds == 0) {
+        error_set(error, ERROR_USAGE,
+                  "--kind %.*s: expected enter, assign, mutate, loop, branch, return, "
+                  "spy or line, several with commas between",
+                  shown_size(text), text.bytes);
+        return false;
+    }
+    filter->kinds |= kinds;
+    return true;
 }
 
 bool event_filter_add_kinds(struct event_filter *filter,
                             struct slice text,
                             struct error *error)
 {
-    size_t start = 0;
-
-    while (start <= text.size) {
-        size_t end = slice_find(text, SLICE(","), start);
-        struct slice part = slice_part(text, start, end);
-
-        if (!add_kind(filter, part)) {
-            error_set(
-                error, ERROR_USAGE,
-                "--kind %.*s: expected enter, assign, mutate, loop, branch, return, "
-                "spy or line, several with commas between",
-                shown_size(part), part.bytes);
-            return false;
-        }
-        start = end + 1;
-    }
-    return true;
+    return add_items(filter, text, add_kind, error);
 }
 
 bool event_filter_set_call(struct event_filter *filter,

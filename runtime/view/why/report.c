@@ -357,10 +357,12 @@ static bool is_reported(const struct why *why,
     return false;
 }
 
-/* Other lines that made NaN or infinities. A value that was only read was made elsewhere. */
+/* Other lines that made NaN or infinities, or where they entered as arguments. A value that was only
+ * read was made elsewhere. */
 static void add_elsewhere(const struct why *why, struct buffer *text)
 {
     uint32_t reported[WHY_PRODUCERS_MAX + OTHERS_MAX];
+    const char *verb = "";
     uint32_t count = 0;
     uint32_t shown = 0;
 
@@ -369,13 +371,17 @@ static void add_elsewhere(const struct why *why, struct buffer *text)
     }
     for (uint32_t i = 0; i < why->graph.node_count && shown < OTHERS_MAX; i++) {
         const struct why_value *node;
+        const char *this_verb;
 
         if (why->facts[i].made == 0 || why->facts[i].is_read ||
             is_reported(why, reported, count, i)) {
             continue;
         }
         node = why_value(why, i);
-        buffer_add(text, shown++ == 0 ? SLICE("; also made at ") : SLICE(", "));
+        this_verb = (node->flags & GRAPH_ARGUMENT) != 0 ? "entered at " : "made at ";
+        buffer_add(text, shown++ == 0 ? SLICE("; also ") : SLICE(", "));
+        buffer_add(text, slice_of(strcmp(verb, this_verb) == 0 ? "" : this_verb));
+        verb = this_verb;
         add_place(text, slice_last_part(node->file, '/'), node->line, ROW_PATH_LIMIT);
         buffer_add_byte(text, ' ');
         text_add_shortened(text, node->name, NAME_LIMIT);

@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_EVER = 1 << 30  # the last line of any file
+EVER = 1 << 30  # the last line of any file
 _PACKAGES = ("site-packages", "dist-packages")
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/"
 
@@ -65,6 +65,10 @@ class Selected:
         """Of --include and --lines: those that no imported file was found for."""
         globs = self._include + [glob for glob, _, _ in self._lines]
         return [glob.text for glob in globs if not glob.is_used]
+
+    def used_lines(self) -> "list[tuple[str, int, int]]":
+        """Of --lines: those of files that were imported."""
+        return [(glob.text, first, last) for glob, first, last in self._lines if glob.is_used]
 
     def _find_lines(self, path: str) -> "list[tuple[int, int]]":
         return [(first, last) for glob, first, last in self._lines if glob.matches("", path)]
@@ -175,4 +179,4 @@ def read_lines(text: str) -> "tuple[str, int, int]":
         file, first, last = _recorder.read_lines(text)
     except ValueError as error:
         raise ValueError(f"{text}: {error}") from None
-    return file, min(first, _EVER), min(last, _EVER)
+    return file, min(first, EVER), min(last, EVER)

@@ -3,12 +3,11 @@
 import os
 import sys
 
-from monitorch import _instrument, _nearest, _recorder, _registry
+from monitorch import _instrument, _nearest, _recorder, _unmatched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from monitorch._compile.selected import Selected
 
@@ -19,6 +18,7 @@ def explain(selected: "Selected") -> "Iterator[str]":
         near = _suggest_module(text, selected.settings["script"])
         yield f"no module was imported that matches {text}{near}"
     yield from _explain_functions(selected)
+    yield from _unmatched.explain_lines(selected.used_lines())
 
 
 def _suggest_module(text: str, script: str) -> str:
@@ -37,20 +37,12 @@ def _suggest_module(text: str, script: str) -> str:
 
 def _explain_functions(selected: "Selected") -> "Iterator[str]":
     globs = selected.settings["functions"]
-    recorded = {site["function"] for site in _list_sites()} if globs else set()
-    unused = [glob for glob in globs if not any(_recorder.match_glob(name, glob) for name in recorded)]
-    if not unused:
-        return
-    there = dict.fromkeys(_list_functions(selected))
-    for glob in unused:
-        if not any(_recorder.match_glob(name, glob) for name in there):
-            near = _nearest.suggest(glob, there)
-            yield f"--function {glob} selects nothing in the files that ran{near}"
-
-
-def _list_sites() -> "Iterator[Any]":
-    for entry in _registry.entries():
-        yield from _instrument.sites(entry.table)
+    recorded = (site["function"] for _, site in _unmatched.list_sites())
+    unused = _unmatched.find_missing(globs, recorded, _recorder.match_glob)
+    there = dict.fromkeys(_list_functions(selected)) if unused else {}
+    for glob in _unmatched.find_missing(unused, there, _recorder.match_glob):
+        near = _nearest.suggest(glob, there)
+        yield f"--function {glob} selects nothing in the files that ran{near}"
 
 
 def _list_functions(selected: "Selected") -> "Iterator[str]":

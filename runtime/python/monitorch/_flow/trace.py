@@ -19,16 +19,23 @@ class Trace:
     first_event: int
 
     def __init__(self, settings: "Settings") -> None:
+        self._folder: "str | None" = None
+        self._attach(_recording.find_active() or self._begin(settings))
+
+    def _attach(self, recording: "_recording.Recording") -> None:
         from monitorch import _recorder
 
-        self._folder: "str | None" = None
-        active = _recording.find_active()
-        if active is None:
-            active = self._begin(settings)
-        self._recording = active
+        self._recording = recording
         self._process = os.getpid()
-        self._identity = _read_identity(active.absolute_path)
+        self._identity = _read_identity(recording.absolute_path)
         self.first_event = _recorder.event_count()
+
+    def move_to(self, recording: "_recording.Recording") -> None:
+        """The program has begun this recording, which ended the one for this alone, before anything
+        was held."""
+        self.close()
+        self._folder = None
+        self._attach(recording)
 
     def _begin(self, settings: "Settings") -> "_recording.Recording":
         folder = tempfile.mkdtemp(prefix="monitorch-")
@@ -40,6 +47,7 @@ class Trace:
                 last=settings.last,
             )
             recording.stopper = "monitorch.off()"
+            recording.reader = self
             recording.start()
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)

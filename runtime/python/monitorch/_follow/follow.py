@@ -35,7 +35,9 @@ _TOOL_NAME = "monitorch"
 class _Followed:
     """A source that is followed: its sites, its hook, and the plans made so far."""
 
-    def __init__(self, source: "_plan.Source", hook: "Any") -> None:
+    def __init__(self, path: str, sites: "list[Any]", source: "_plan.Source", hook: "Any") -> None:
+        self.path = path
+        self.sites = sites
         self.source = source
         self.hook = hook
         self.plans: "dict[tuple[Any, ...], Any]" = {}
@@ -119,6 +121,13 @@ def _stop() -> None:
 def is_followed(code: CodeType, module_globals: "dict[str, object]") -> bool:
     """Whether calls of this code are recorded now, though it is not instrumented."""
     return _tracer is not None and _find_followed(code, module_globals) is not None
+
+
+def list_sites() -> "Iterator[tuple[str, Any]]":
+    """(source file, site) of all that was followed lately."""
+    for followed in list(_sources.values()):
+        for site in () if followed is None else followed.sites:
+            yield followed.path, site  # type: ignore[union-attr]
 
 
 def list_notes() -> "list[str]":
@@ -226,7 +235,7 @@ def _make_followed(
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         _note(f"{filename}: is not followed: {error}")
         return None
-    return _Followed(ready, hook)
+    return _Followed(path, sites, ready, hook)
 
 
 def _name_source(filename: str) -> str:

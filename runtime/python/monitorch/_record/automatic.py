@@ -108,8 +108,7 @@ def write_summary(recording: "_recording.Recording", process: int) -> None:
     summary = _end(recording, process)
     if summary is None:
         return
-    included = recording.included
-    for text in () if included is None else included.explain_unused():
+    for text in recording.explain_unused():
         _say(text)
     if summary.events == 0 and summary.stopped is None:
         _say(f"nothing recorded in {summary.path}: {_find_reason(summary, recording)}")

@@ -172,7 +172,7 @@ def _make_place(kind: type, function: Any, has_children: bool) -> Any:
         module = function.__module__ or module
         name, line = _find_name(kind, function), code.co_firstlineno
         file = code.co_filename
-        path = _shorten(file, module)
+        path = shorten(file, module)
     names = _read_parameters(function)[0]
     # What a module with others inside returns was made of their results.
     reads = () if has_children else names
@@ -188,7 +188,7 @@ def _find_name(kind: type, function: FunctionType) -> str:
     return function.__qualname__
 
 
-def _shorten(file: str, module: str) -> str:
+def shorten(file: str, module: str) -> str:
     """`torch/nn/modules/linear.py`, wherever that is installed; else as seen from here."""
     tail = module.replace(".", "/")
     for end in (f"{tail}.py", f"{tail}/__init__.py"):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Literal
 
+    from monitorch._flow import trace as _flow_trace
     from monitorch._record import graft as _graft
     from monitorch._record import included as _included
     from monitorch._record import noise as _noise
@@ -53,6 +54,9 @@ class Recording:
     """The command that shows what was recorded."""
     gives_way: bool
     """Whether another recording may begin, which ends this one: the program's own."""
+    reader: "_flow_trace.Trace | None"
+    """What was begun for a picture alone: while nothing is held for it, another recording may begin,
+    which it is drawn from then."""
     is_replaced: bool
     """Whether the recording that ended this one is written to the same file."""
     is_whole: bool
@@ -93,6 +97,7 @@ class Recording:
         self.summary = None
         self.is_quiet = False
         self.gives_way = False
+        self.reader = None
         self.stopper = "monitorch.stop()"
         self.viewer = "show"
         self.is_replaced = False
@@ -127,9 +132,11 @@ class Recording:
                 raise RuntimeError(
                     f"the recording to {self.path} has ended: call monitorch.record again"
                 )
-            _end_another(self)
+            reader = _end_another(self)
             _start(self)
             _last_path = self._absolute
+            if reader is not None:
+                reader.move_to(self)
         return self
 
     def stop(self) -> "Summary | None":
@@ -138,7 +145,8 @@ class Recording:
             if self.is_active:
                 _finish(self)
                 if self.summary is not None and not self.is_quiet:
-                    complain(self.summary, self.included, is_worker(), self.explain_steps())
+                    unused = [] if is_worker() else self.explain_unused()
+                    complain(self.summary, self.included, is_worker(), self.explain_steps(), unused)
             return self.summary
 
     def end_at(self, text: str) -> str:
@@ -218,6 +226,17 @@ class Recording:
                 self.included.begin(find_caller())
             else:
                 self.included.end()
+
+    def explain_unused(self) -> "list[str]":
+        """A sentence for each glob of `include` and `values` that selected nothing."""
+        texts = [] if self.included is None else self.included.explain_unused()
+        names: "Any" = self._options["names"]
+        if names and self.summary is not None and self.summary.events > 0:
+            from monitorch import _unmatched
+
+            globs = [name.decode("utf-8", "replace") for name in names]
+            texts.extend(_unmatched.explain_values(globs, self.summary.path))
+        return texts
 
     def explain_steps(self) -> "str | None":
         """Why no step was recorded; None where one was."""
@@ -336,7 +355,7 @@ def record(
     graft_at      replace only those of these lines: "model.py:12"
     graft_map     names of the reference and their names here: {"old": "new"}
 
-    Only one recording is active at a time. Each forked child process writes a trace of its own
+    Only one recording is active at a time; monitorch.on() draws from it, whichever began first. Each forked child process writes a trace of its own
     beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
 
     An existing trace is replaced; any other file is kept.
@@ -390,6 +409,7 @@ def _add_change(
     """What changes the values that were recorded, if anything does."""
     if noise is False and graft == (None, None, None):
         return None
+    from monitorch._flow import trace as _flow_trace
     from monitorch._record import graft as _graft
     from monitorch._record import noise as _noise
 
@@ -441,21 +461,34 @@ def find_active() -> "Recording | None":
     return None if active is None or active.is_paused or active.gives_way else active
 
 
-def _end_another(recording: Recording) -> None:
-    """Makes room for a recording that is about to begin, where that may be."""
+def _end_another(recording: Recording) -> "_flow_trace.Trace | None":
+    """Makes room for a recording that is about to begin, where that may be. Returns what is drawn
+    from it instead of the one that was ended."""
+    ended = _active
+    if ended is None:
+        return None
+    reader = None if ended.is_paused else ended.reader
     _refuse_another()
-    if _active is not None:
-        _active.is_quiet = True
-        _active.is_replaced = _active.absolute_path == recording.absolute_path
-        summary = _active.stop()
-        if summary is not None and summary.stopped is None:
-            summary.stopped = "the program began a recording of its own"
+    ended.is_quiet = True
+    ended.is_replaced = ended.absolute_path == recording.absolute_path
+    summary = ended.stop()
+    if summary is not None and summary.stopped is None:
+        summary.stopped = "the program began a recording of its own"
+    return reader
 
 
 def _refuse_another() -> None:
-    if _active is not None and not _active.is_paused and not _active.gives_way:
+    active = _active
+    if active is None or active.is_paused or active.gives_way:
+        return
+    if active.reader is None:
         raise RuntimeError(
-            f"monitorch is recording to {_active.path} already: call {_active.stopper} first"
+            f"monitorch is recording to {active.path} already: call {active.stopper} first"
+        )
+    if not active.reader.is_empty:
+        raise RuntimeError(
+            f"monitorch is recording to {active.path} already, for a picture that holds values: "
+            f"call {active.stopper} first, or begin this recording before monitorch.on()"
         )
 
 
@@ -493,6 +526,8 @@ def _start(recording: Recording) -> None:
     recording._has_begun = True
     counter = recording._counter = _steps.Counter(recording._begin_step)
     try:
+        if not recording._wants(0):
+            _hooks.end_recording()  # until its first step, nothing that observes records either
         recording._switch(recording._wants(0))
         counter.begin()
     except BaseException:

@@ -7,6 +7,7 @@ calls `monitorch.step()` counts by itself. Where a step ends, the recording is s
 import sys
 from _weakref import ref
 
+from monitorch import _selection
 from monitorch._imports import Watch
 
 TYPE_CHECKING = False
@@ -17,22 +18,22 @@ if TYPE_CHECKING:
 
 _OPTIMIZER = "torch.optim.optimizer"
 _LAST_MAX = 4096  # so many can be found in a ring
-_OPEN = (1 << 63) - 1  # the last step of a range that has no end
 
 
 class Selection:
     """The steps that `steps=` names: ranges, or the newest ones."""
 
-    def __init__(self, text: str, ranges: "tuple[tuple[int, int], ...]", last: int) -> None:
+    def __init__(self, text: str, numbers: "_selection.Numbers | None", last: int) -> None:
         self.text = text
         self.last = last  # so many whole steps are kept, the newest; 0: all
-        self._ranges = ranges
+        self._numbers = numbers
 
     def has(self, step: int) -> bool:
-        return not self._ranges or any(first <= step <= end for first, end in self._ranges)
+        return self._numbers is None or step in self._numbers
 
 
-ALL = Selection("", (), 0)
+ALL = Selection("", None, 0)
+_EXPECTED = "steps must be steps such as '500-510', '0-2:500-' or 'last:3'"
 
 
 def read(steps: object) -> Selection:
@@ -40,34 +41,20 @@ def read(steps: object) -> Selection:
     if steps is None:
         return ALL
     if isinstance(steps, int) and not isinstance(steps, bool):
+        if steps < 0:
+            raise ValueError(f"{_EXPECTED}, not {steps}")
         steps = str(steps)
     if not isinstance(steps, str):
-        raise TypeError(f"steps must be {_EXPECTED}, not {steps!r}")
+        raise TypeError(f"{_EXPECTED}, not {steps!r}")
     kind, colon, number = steps.partition(":")
-    if kind == "last" and colon:
-        last = _read_number(steps, number)
-        if not 0 < last <= _LAST_MAX:
-            raise ValueError(f"steps={steps!r}: expected last:1 to last:{_LAST_MAX}")
-        return Selection(steps, (), last)
-    return Selection(steps, tuple(_read_range(steps, part) for part in steps.split(":")), 0)
-
-
-_EXPECTED = "steps such as '500-510', '0-2:500-' or 'last:3'"
-
-
-def _read_number(steps: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < _OPEN):
-        raise ValueError(f"steps must be {_EXPECTED}, not {steps!r}")
-    return int(text)
-
-
-def _read_range(steps: str, text: str) -> "tuple[int, int]":
-    first, dash, end = text.partition("-")
-    begin = _read_number(steps, first)
-    finish = begin if not dash else _OPEN if not end else _read_number(steps, end)
-    if finish < begin:
-        raise ValueError(f"steps={steps!r}: {begin} is after {finish}")
-    return begin, finish
+    if kind != "last" or not colon:
+        return Selection(steps, _selection.Numbers(_EXPECTED, steps), 0)
+    last = int(number) if number.isascii() and number.isdigit() else -1
+    if last < 0:
+        raise ValueError(f"{_EXPECTED}, not {steps!r}")
+    if not 0 < last <= _LAST_MAX:
+        raise ValueError(f"steps={steps!r}: expected last:1 to last:{_LAST_MAX}")
+    return Selection(steps, None, last)
 
 
 class Counter:
@@ -137,7 +124,7 @@ class Condition:
         self.text = asked if isinstance(asked, str) else getattr(asked, "__name__", "a function")
         self._function = None if isinstance(asked, str) else asked
         if isinstance(asked, str):
-            self._names, self._compare, self._bound = _read_comparison(asked)
+            self._names, self._is_fulfilled = _read_comparison(asked)
         self._has_failed = False
 
     def holds(self, frame: "FrameType | None") -> bool:
@@ -145,7 +132,7 @@ class Condition:
         try:
             if self._function is not None:
                 return bool(self._function())
-            return bool(self._compare(_read_variable(frame, self._names), self._bound))
+            return self._is_fulfilled(_read_variable(frame, self._names))
         except Exception as error:
             if not self._has_failed:
                 self._has_failed = True
@@ -162,26 +149,15 @@ def read_condition(asked: object) -> "Condition | None":
 
 
 _CONDITION = "a comparison such as 'loss > 10', or a function that returns a bool"
-_COMPARISONS: "dict[str, Callable[[Any, float], bool]]" = {
-    "<=": lambda value, bound: value <= bound,
-    ">=": lambda value, bound: value >= bound,
-    "==": lambda value, bound: value == bound,
-    "!=": lambda value, bound: value != bound,
-    "<": lambda value, bound: value < bound,
-    ">": lambda value, bound: value > bound,
-}
 
 
-def _read_comparison(text: str) -> "tuple[list[str], Callable[[Any, float], bool], float]":
-    for word, compare in _COMPARISONS.items():
-        left, found, right = text.partition(word)
-        names = left.strip().split(".")
-        if found and all(name.isidentifier() for name in names):
-            try:
-                return names, compare, float(right)
-            except ValueError:
-                break
-    raise ValueError(f"start_when must be {_CONDITION}, not {text!r}")
+def _read_comparison(text: str) -> "tuple[list[str], Callable[[Any], bool]]":
+    expected = f"start_when must be {_CONDITION}"
+    left, is_fulfilled = _selection.read_condition(expected, text)
+    names = left.split(".")
+    if not all(name.isidentifier() for name in names):
+        raise ValueError(f"{expected}, not {text!r}")
+    return names, is_fulfilled
 
 
 def _read_variable(frame: "FrameType | None", names: "list[str]") -> float:

@@ -94,11 +94,13 @@ def complain(
     included: "_included.Included | None",
     is_worker: bool,
     no_step: "str | None",
+    unused: "list[str]",
 ) -> None:
     """Warns of what nobody would expect of a recording that went well. A worker of multiprocessing
-    may well have nothing to record. `no_step`: why no training step was recorded."""
+    may well have nothing to record. `no_step`: why no training step was recorded; `unused`: which
+    selections matched nothing."""
     place = _find_place()
-    texts = [] if included is None or is_worker else included.explain_unused()
+    texts = list(unused)
     if summary.stopped is not None:
         texts.append(f"recording to {summary.path} ended early: {summary.stopped}")
     elif summary.events == 0 and not is_worker:

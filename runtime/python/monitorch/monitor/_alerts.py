@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import operator
-import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from monitorch import _recorder
+from monitorch import _recorder, _selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -15,15 +12,6 @@ if TYPE_CHECKING:
     Action = Literal["raise", "stop"] | Callable[["MonitorAlert"], Any]
 
 _EXPECTED = "an alert must have the form 'activation/*/nan > 0'"
-_CONDITION = re.compile(r"\s*(\S.*?)(?<![<>=!\s])\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z")
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    ">": operator.gt,
-    "<": operator.lt,
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": lambda a, b: a == b or (math.isnan(a) and math.isnan(b)),
-    "!=": lambda a, b: a != b and not (math.isnan(a) and math.isnan(b)),
-}
 ACTIONS = ("raise", "stop")
 
 
@@ -55,22 +43,13 @@ class Rule:
     """One alert."""
 
     def __init__(self, condition: str, action: Action) -> None:
-        parsed = _CONDITION.match(condition)
-        if parsed is None:
-            raise ValueError(f"{_EXPECTED}, not {condition!r}")
-        glob, comparison, number = parsed.groups()
-        try:
-            self._limit = float(number)
-        except ValueError:
-            raise ValueError(f"{_EXPECTED}, not {condition!r}: {number!r} is not a number") from None
+        self.glob, self._is_fulfilled = _selection.read_condition(_EXPECTED, condition)
         if isinstance(action, str) and action not in ACTIONS:
             raise ValueError(f"action must be 'raise', 'stop' or a function, not {action!r}")
         if not isinstance(action, str) and not callable(action):
             raise TypeError(f"action must be 'raise', 'stop' or a function, not {action!r}")
         self.condition = condition.strip()
         self.action = action
-        self._compare = _COMPARISONS[comparison]
-        self.glob = glob
         #: Whether any key so far was one that the condition is about.
         self.has_match = False
         self._known: dict[str, bool] = {}  # keys: whether they are meant
@@ -90,6 +69,6 @@ class Rule:
         """The step's metrics that fulfil the condition."""
         found = {}
         for key, value in metrics.items():
-            if self._is_meant(key) and self._compare(float(value), self._limit):
+            if self._is_meant(key) and self._is_fulfilled(float(value)):
                 found[key] = float(value)
         return found

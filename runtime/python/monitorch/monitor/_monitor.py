@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
+from monitorch._models import is_tensor, list_modules
+from monitorch._record import reported as _reported
 from monitorch.monitor._alerts import MonitorAlert, Rule
 from monitorch.monitor._asked import Asked
 from monitorch.monitor._calls import Calls, find_task
 from monitorch.monitor._locals import Locals
-from monitorch.monitor._measures import ACTIVATION_KINDS, PARAMETER_KINDS, is_tensor
+from monitorch.monitor._measures import ACTIVATION_KINDS, PARAMETER_KINDS
 from monitorch.monitor._names import ROOT, format_module_name
 from monitorch.monitor.storage import Histogram
 
@@ -172,7 +174,7 @@ class ModuleMonitor(Asked):
         self.close_sinks()
 
     def _name_modules(self, model: Any) -> dict[Any, str]:
-        return {module: self._format(name) for name, module in model.named_modules()}
+        return {module: self._format(name) for name, module in list_modules(model)}
 
     def _link(self, names: dict[Any, str], is_reference: bool) -> None:
         for module in names:
@@ -350,6 +352,8 @@ class ModuleMonitor(Asked):
         """Writes to the sinks, then checks the alerts, so that one that raises loses no metrics."""
         metrics = self.storage.get_step_metrics(step)
         self.write_sinks(step, metrics, self.storage.get_step_histograms(step), self.logger)
+        if _recorder.is_recording():
+            _reported.report(ModuleMonitor.end_step, metrics)
         for rule in self._rules:
             found = rule.find(metrics)
             if found:

@@ -29,6 +29,10 @@ class FullName(str):
     #: FullName.of(prefix, module_path, name, context=None, place=None)
     of = classmethod(_recorder.make_full_name)
 
+    def of_module(self) -> str:
+        """`module_path.name`: the same in each context."""
+        return f"{self.module_path}.{self.name}" if self.module_path else self.name
+
     def key(self, leaf: str, call: int) -> Key:
         """The key of one tensor saved under this name; `leaf` is its place in a container."""
         return self.prefix, self.module_path, self.name + leaf, call

@@ -8,6 +8,7 @@ visit of a chosen site.
 from __future__ import annotations
 
 import logging
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +46,11 @@ class Watch:
         self._contexts = _contexts
         self._plain_save = DebugContext._save
         self._saver = weakref.ref(saver)  # which holds this
+        self._names = _wishes.read_texts("names", names)
+        self._lines = _wishes.read_lines(lines)
         self._watcher = _recorder.make_watcher(
-            _wishes.read_names(names), _wishes.read_lines(lines)
+            tuple(name.encode("utf-8", "replace") for name in self._names),
+            tuple((file.encode("utf-8", "surrogateescape"), *at) for file, *at in self._lines),
         )
         self.paths = Paths(saver, _wishes.read_texts("modules", modules))
         self._calls = _wishes.read_calls(calls)
@@ -54,6 +58,7 @@ class Watch:
         self._may_leave_out = self._calls is not None or self._condition is not None
         self._warned: set[str] = set()
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
+        self._is_checked = False
 
     def begin(self) -> None:
         """A context of the saver is entered."""
@@ -63,6 +68,18 @@ class Watch:
     def end(self) -> None:
         """And left."""
         _hooks.end_watching(self._watcher)
+        if not self._is_checked and sys.exc_info()[0] is None:
+            self._is_checked = True
+            self._warn_of_unmatched()
+
+    def _warn_of_unmatched(self) -> None:
+        """At the end of the first context: a name or line that no code has is mostly a slip."""
+        from monitorch import _unmatched
+
+        paths = list(self.paths.wanted)
+        globs = self.paths.globs if paths else ()
+        for text in _unmatched.explain_saver(self._names, self._lines, globs, paths):
+            logger.warning("%s", text)
 
     def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
         """Instrumented code has given the name this value, in a method of the module."""

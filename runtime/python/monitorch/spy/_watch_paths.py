@@ -27,7 +27,7 @@ class Paths:
 
     def __init__(self, saver: TensorSaver, globs: tuple[str, ...]) -> None:
         self._saver = weakref.ref(saver)
-        self._globs = globs
+        self.globs = globs
         self._root_counts: dict[str, int] = {}  # class -> models that were seen
         self.wanted: dict[str, bool] = {}
 
@@ -38,8 +38,8 @@ class Paths:
             return None
         is_wanted = self.wanted.get(path)
         if is_wanted is None:
-            is_wanted = not self._globs or any(
-                _recorder.match_glob(path, glob) for glob in self._globs
+            is_wanted = not self.globs or any(
+                _recorder.match_glob(path, glob) for glob in self.globs
             )
             self.wanted[path] = is_wanted
         return path if is_wanted else None

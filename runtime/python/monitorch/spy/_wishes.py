@@ -6,14 +6,14 @@ import operator
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from monitorch import _recorder
+from monitorch import _recorder, _selection
 from monitorch._compile import selected as _selected
 from monitorch._record import options as _options
 
 if TYPE_CHECKING:
     Texts = str | Iterable[str]
     Lines = int | str | Iterable[int | str]
-    Calls = int | Container[int]
+    Calls = int | str | Container[int]
     When = str | Callable[[Any], Any]
 
 #: What `when` names, as `_recorder.is_nonfinite` wants it.
@@ -33,11 +33,7 @@ def read_texts(what: str, texts: Texts | None) -> tuple[str, ...]:
     return found
 
 
-def read_names(names: Texts | None) -> tuple[bytes, ...]:
-    return tuple(name.encode("utf-8", "replace") for name in read_texts("names", names))
-
-
-def read_lines(lines: Lines | None) -> tuple[tuple[bytes, int, int], ...]:
+def read_lines(lines: Lines | None) -> tuple[tuple[str, int, int], ...]:
     """(file, first, last) of 12, "10-20", "model.py:12", "nets/model.py:10-20", or several."""
     if lines is None:
         return ()
@@ -53,10 +49,9 @@ def read_lines(lines: Lines | None) -> tuple[tuple[bytes, int, int], ...]:
         if isinstance(item, bool) or not isinstance(item, (int, str)):
             raise TypeError(f"{expected}, not {item!r}")
         try:
-            file, first, last = _selected.read_lines(str(item))
+            found.append(_selected.read_lines(str(item)))
         except ValueError as error:
             raise ValueError(f"{expected}; {error}") from None
-        found.append((file.encode("utf-8", "surrogateescape"), first, last))
     if not found:
         raise ValueError(f"{expected}, not an empty list")
     return tuple(found)
@@ -66,7 +61,9 @@ def read_calls(calls: Calls | None) -> Container[int] | None:
     """Returns what answers `number in calls`; None selects all."""
     if calls is None:
         return None
-    expected = "calls must be a number or numbers, such as 0, range(0, 100, 10) or {1, 5}"
+    expected = "calls must be a number or numbers, such as 0, '0-9,50-', range(0, 100, 10) or {1, 5}"
+    if isinstance(calls, str):
+        return _selection.Numbers(expected, calls)
     if isinstance(calls, bool):
         raise TypeError(f"{expected}, not {calls!r}")
     if isinstance(calls, SupportsIndex):
@@ -74,7 +71,7 @@ def read_calls(calls: Calls | None) -> Container[int] | None:
         if number < 0:
             raise ValueError(f"{expected}, not {number}: calls are counted from 0")
         return (number,)
-    if isinstance(calls, (str, bytes)) or not isinstance(calls, Container):
+    if isinstance(calls, bytes) or not isinstance(calls, Container):
         raise TypeError(f"{expected}, not {calls!r}")
     return calls
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from monitorch import _recorder
 from monitorch._compile import compiled as _compiled
+from monitorch._record import reported as _reported
 from monitorch._recorder import is_tensor, spy_save
 from monitorch.spy import _threads
 from monitorch.spy._formats import make_format
@@ -185,6 +186,8 @@ class TensorSaver(BaseDebugger):
         if self._folder[0] is not self.output_dir:
             self._find_folder()
         self._format.save(self._folder[1], full_name, leaves, call, advance, norm_only)
+        if _recorder.is_recording():
+            _reported.report(TensorSaver.save, {full_name.of_module(): tensor})
 
     def reset_counts(self) -> None:
         """Starts counting from 0 again. Later saves replace what this saver has saved."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -68,10 +69,15 @@ class Tracked:
 
     def _check_names(self, wish: Wish) -> None:
         if wish.names and self._code is not None:
-            from monitorch.tracker._unmatched import warn_of_unmatched
+            from monitorch import _unmatched
 
             run: Any = self.run
-            warn_of_unmatched(_function.find_innermost(run), wish.names)
+            function = _function.find_innermost(run)
+            code = function.__code__
+            for text in _unmatched.explain_tracked(function, wish.names):
+                warnings.warn_explicit(
+                    f"monitorch: {text}", RuntimeWarning, code.co_filename, code.co_firstlineno
+                )
 
     def _compile(self) -> None:
         function: Any = self._original
