@@ -97,9 +97,8 @@ static bool add_event(struct candidates *candidates,
 
     widen(&candidates->lines, event->site->line);
     for (size_t i = 0; candidates->has_line != NULL && i < filter->line_count; i++) {
-        candidates->has_line[i] =
-            candidates->has_line[i] ||
-            line_range_has(filter->lines[i], event->site->line);
+        candidates->has_line[i] = candidates->has_line[i] ||
+                                  line_range_has(filter->lines[i], event->site->line);
     }
     return text_table_add(&candidates->names, event->name, &ignored) &&
            text_table_add(&candidates->kinds,

@@ -85,10 +85,8 @@ static bool may_come_of_meant(const struct stop *stop, bool is_negative)
 }
 
 /* A value that a monitor measured or a saver wrote was made elsewhere. */
-static bool stops_at(const struct stop *stop,
-                     const struct visit *visit,
-                     bool has_nan,
-                     bool has_inf)
+static bool
+stops_at(const struct stop *stop, const struct visit *visit, bool has_nan, bool has_inf)
 {
     return stop_is_wanted(stop) && !site_table_is_reported(&visit->module->table) &&
            ((has_nan && (stop->wanted & STOP_AT_NAN) != 0) ||

@@ -80,7 +80,8 @@ static int shown_size(struct slice text)
     return (int)(text.size < 80 ? text.size : 80);
 }
 
-static bool add_range(struct event_filter *filter, struct slice text, struct error *error)
+static bool
+add_range(struct event_filter *filter, struct slice text, struct error *error)
 {
     struct line_range range;
     struct line_range *lines;
@@ -100,11 +101,10 @@ static bool add_range(struct event_filter *filter, struct slice text, struct err
 }
 
 /* Calls `add` with each item of a list; an empty list has one, the empty text. */
-static bool
-add_items(struct event_filter *filter,
-          struct slice list,
-          bool (*add)(struct event_filter *, struct slice, struct error *),
-          struct error *error)
+static bool add_items(struct event_filter *filter,
+                      struct slice list,
+                      bool (*add)(struct event_filter *, struct slice, struct error *),
+                      struct error *error)
 {
     struct slice item = SLICE("");
     bool is_done = true;
@@ -125,7 +125,8 @@ bool event_filter_add_line(struct event_filter *filter,
     return add_items(filter, text, add_range, error);
 }
 
-static bool add_kind(struct event_filter *filter, struct slice text, struct error *error)
+static bool
+add_kind(struct event_filter *filter, struct slice text, struct error *error)
 {
     unsigned kinds = 0;
 

@@ -20,7 +20,8 @@ from tests.support import paths, recording  # noqa: E402
 
 recording.package()
 
-from monitorch.tracer import H5PYSaverCallback, _hdf5, _hdf5_mark, _rows  # noqa: E402
+from monitorch import _hdf5 as _names_and_marks  # noqa: E402
+from monitorch.tracer import H5PYSaverCallback, _hdf5, _rows  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -369,17 +370,17 @@ def test_the_mark_of_a_killed_writer(tmp_path):
         file["x"] = np.arange(3)
     good = path.read_bytes()
     stored = int.from_bytes(good[44:48], "little")
-    assert _hdf5_mark.checksum(good[:44]) == stored
+    assert _names_and_marks.checksum(good[:44]) == stored
     marked = bytearray(good)
     marked[11] = 5
-    marked[44:48] = _hdf5_mark.checksum(bytes(marked[:44])).to_bytes(4, "little")
+    marked[44:48] = _names_and_marks.checksum(bytes(marked[:44])).to_bytes(4, "little")
     path.write_bytes(bytes(marked))
     with pytest.raises(OSError, match="already open"):
         h5py.File(path, "r")
-    assert _hdf5_mark.clear_mark(str(path)) and path.read_bytes() == good
+    assert _names_and_marks.clear_mark(str(path)) and path.read_bytes() == good
     for damaged in (b"", good[:20], b"x" * 100, bytes(marked[:44]) + b"1234" + good[48:]):
         path.write_bytes(damaged)
-        assert not _hdf5_mark.clear_mark(str(path)) and path.read_bytes() == damaged
+        assert not _names_and_marks.clear_mark(str(path)) and path.read_bytes() == damaged
 
 
 def test_a_full_disk(tmp_path):

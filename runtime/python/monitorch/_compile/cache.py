@@ -13,6 +13,7 @@ import sys
 import time
 
 from monitorch import _instrument, _recorder
+from monitorch._files import remove
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Cache:
                 file.write(_MAGIC + _recorder.source_hash(payload).encode() + payload)
             os.replace(unfinished, path)
         except (OSError, ValueError):
-            _remove(unfinished)
+            remove(unfinished)
         if not self._is_cleaned:
             self._is_cleaned = True
             self._clean()
@@ -114,11 +115,4 @@ class Cache:
         except OSError:
             return
         for path in old:
-            _remove(path)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
+            remove(path)

@@ -2,6 +2,7 @@
 
 import os
 
+from monitorch import _files
 from monitorch._flow import file as _flow_file
 from monitorch._notebook import display as _display
 from monitorch._notebook.display import RenderOutput
@@ -44,7 +45,7 @@ def draw(
     if not picture["nodes"]:
         return None
     if save:
-        _flow_file.write(path, data)
+        _files.write(path, data)
     png = data if format == "png" else b""
     if _display.find_shell() is not None:
         png = _render(trace, settings, scope, "png", dpi=_display.SCREEN_DPI)["data"]
@@ -92,5 +93,5 @@ def _print_place(path: str, data: bytes, is_saved: bool) -> None:
     if not is_saved:
         folder = tempfile.mkdtemp(prefix="monitorch-picture-")
         path = os.path.join(folder, os.path.basename(path))
-        _flow_file.write(path, data)
+        _files.write(path, data)
     _automatic._say(f"the picture is in {path}")

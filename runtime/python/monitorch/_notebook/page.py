@@ -26,9 +26,9 @@ class Page:
 
     def save(self, filename: str) -> str:
         """Writes the page to a file; returns its path."""
-        from monitorch._flow import file as _flow_file
+        from monitorch import _files
 
-        _flow_file.write(filename, self.html)
+        _files.write(filename, self.html)
         return filename
 
     def _repr_html_(self) -> str:

@@ -409,7 +409,6 @@ def _add_change(
     """What changes the values that were recorded, if anything does."""
     if noise is False and graft == (None, None, None):
         return None
-    from monitorch._flow import trace as _flow_trace
     from monitorch._record import graft as _graft
     from monitorch._record import noise as _noise
 

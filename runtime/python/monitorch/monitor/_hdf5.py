@@ -10,13 +10,13 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from monitorch._flow.file import write
+from monitorch._files import write
+from monitorch._hdf5 import import_h5py, read_key, write_key
 
 if TYPE_CHECKING:
     Path = str | os.PathLike[str]
@@ -27,52 +27,13 @@ _MARK = "monitorch"
 JOURNAL = ".journal"
 
 
-def h5py_module() -> Any:
-    try:
-        return import_module("h5py")
-    except ImportError as error:
-        raise ImportError("HDF5 files need the package h5py: pip install h5py") from error
-
-
-# ---- names ----
-
-
-#: What stands for itself in no name that begins with `%`: lone surrogates too, which are no UTF-8.
-_TO_ESCAPE = re.compile("[%\0\ud800-\udfff]")
-_ESCAPED = re.compile("%([0-9a-f]{4})")
-
-
-def _write_segment(segment: str) -> str:
-    if segment not in ("", ".", "keys", "values") and segment[0] != "%":
-        if not re.search("[\0\ud800-\udfff]", segment):
-            return segment
-    return "%" + _TO_ESCAPE.sub(lambda found: f"%{ord(found[0]):04x}", segment)
-
-
-def _read_segment(segment: str) -> str:
-    if not segment.startswith("%"):
-        return segment
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), segment[1:])
-
-
-def _write_name(key: str) -> bytes:
-    return "/".join(_write_segment(segment) for segment in key.split("/")).encode()
-
-
-def _read_name(path: bytes, is_ours: bool) -> str:
-    name = path.decode("utf-8", "replace")
-    if is_ours:
-        name = "/".join(_read_segment(segment) for segment in name.split("/"))
-    return name
-
-
 # ---- writing ----
 
 
 def save(path: Path, content: Mapping[Any, Mapping[Any, Any]]) -> list[Any]:
     """Writes {key: {step: value}} or {step: {key: value}}; returns keys with values that are no
     numbers, which are left out."""
-    h5py = h5py_module()
+    h5py = import_h5py("HDF5 files need the package")
     left_out = []
     image = io.BytesIO()
     with h5py.File(image, "w") as file:
@@ -93,10 +54,10 @@ def save(path: Path, content: Mapping[Any, Mapping[Any, Any]]) -> list[Any]:
 
 def _save_entry(h5py: Any, file: Any, name: str, entry: Mapping[Any, Any]) -> None:
     numpy = import_module("numpy")
-    group = file.require_group(_write_name(name))
+    group = file.require_group(write_key(name))
     keys: Any = list(entry)
     if any(isinstance(key, str) for key in keys):
-        texts = [_write_name(str(key)) for key in keys]
+        texts = [write_key(str(key)) for key in keys]
         group.create_dataset("keys", data=texts, dtype=h5py.string_dtype())
     else:
         group.create_dataset("keys", data=numpy.array(keys, dtype=numpy.float64))
@@ -126,12 +87,12 @@ def read_keys(path: Path) -> list[str]:
 
 def _names(path: Path) -> dict[str, bytes]:
     """The path in the file of each key."""
-    h5py = h5py_module()
+    h5py = import_h5py("HDF5 files need the package")
     if _has_journal_alone(path):
         return {}
     with h5py.File(os.fspath(path), "r") as file:
         is_ours = _MARK in file.attrs
-        return {_read_name(name, is_ours): name for name, _ in _entries(h5py, file)}
+        return {read_key(name, is_ours): name for name, _ in _entries(h5py, file)}
 
 
 def read_entry(path: Path, key: str) -> Any:
@@ -142,7 +103,7 @@ def read_entry(path: Path, key: str) -> Any:
         return None
     entry: dict[Any, float] = {}
     if found is not None:
-        with h5py_module().File(os.fspath(path), "r") as file:
+        with import_h5py("HDF5 files need the package").File(os.fspath(path), "r") as file:
             entry = _read_group(file[found])
     entry.update(later)
     steps: Any = list(entry)
@@ -161,18 +122,18 @@ def _read_group(group: Any) -> dict[Any, float]:
 def _read_step(step: Any) -> Any:
     """Steps are whole numbers, and are floats in the file; keys are texts, as those of groups."""
     if isinstance(step, bytes):
-        return _read_name(step, True)
+        return read_key(step, True)
     return int(step) if isinstance(step, float) and step.is_integer() else step
 
 
 def load(path: Path) -> dict[str, dict[Any, float]]:
-    h5py = h5py_module()
+    h5py = import_h5py("HDF5 files need the package")
     loaded: dict[str, dict[Any, float]] = {}
     if not _has_journal_alone(path):
         with h5py.File(os.fspath(path), "r") as file:
             is_ours = _MARK in file.attrs
             for name, group in _entries(h5py, file):
-                loaded[_read_name(name, is_ours)] = _read_group(group)
+                loaded[read_key(name, is_ours)] = _read_group(group)
     if any(isinstance(key, str) for entry in loaded.values() for key in entry):
         loaded = _condense(loaded)
     for key, later in _journal(path).items():

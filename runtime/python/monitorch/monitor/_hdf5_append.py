@@ -13,8 +13,9 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from monitorch._files import append
+from monitorch._hdf5 import import_h5py
 from monitorch.monitor import _hdf5
-from monitorch.monitor._append import append
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,7 @@ class Appender:
         self, path: str | os.PathLike[str], content: Mapping[str, Mapping[int, Any]]
     ) -> None:
         """`content` is put into the file, with what it has already."""
-        _hdf5.h5py_module()
+        import_h5py("HDF5 files need the package")
         self._path = os.path.abspath(os.fspath(path))
         self._process = os.getpid()
         self._waiting = b""

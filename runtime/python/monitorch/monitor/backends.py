@@ -13,9 +13,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from monitorch._flow.file import find_format, write
+from monitorch._files import append, write
+from monitorch._flow.file import find_format
 from monitorch._notebook.display import SCREEN_DPI, RenderOutput, is_notebook, show
-from monitorch.monitor._append import append
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitorch import _view
+from monitorch import _files, _view
 from monitorch._flow import file as _flow_file
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def save_tree_json(tree: Node, path: str | os.PathLike[str]) -> None:
         tree (Node): the tree.
         path (str or PathLike): the file.
     """
-    _flow_file.write(os.fspath(path), _view.call_json(_nodes_of(tree)))
+    _files.write(os.fspath(path), _view.call_json(_nodes_of(tree)))
 
 
 # ---- graphs
@@ -245,9 +245,9 @@ class Graph:
             format = known if known in _flow_file.FORMATS else "png"
         if known != format:
             path = path.with_name(f"{path.name}.{format}")
-        _flow_file.write(str(path), self._draw(format))
+        _files.write(str(path), self._draw(format))
         if not cleanup and format != "dot":
-            _flow_file.write(str(path.with_suffix(".gv")), self._draw("dot"))
+            _files.write(str(path.with_suffix(".gv")), self._draw("dot"))
         return str(path)
 
     def _page(self) -> tuple[float, float, float]:

@@ -9,13 +9,13 @@ created before, apart. A new file is created under another name and renamed.
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import os
 import time
 from typing import Any
 
-from monitorch.tracer._hdf5_mark import clear_mark, has_mark
+from monitorch._files import make_room
+from monitorch._hdf5 import clear_mark, escape, has_mark, import_h5py, unescape
 from monitorch.tracer._rows import NO_RANK, find_widest
 
 _ENDS = {"": "values", "_iterations": "iterations", "_ranks": "ranks"}
@@ -25,7 +25,6 @@ _CHUNK_BYTES = 1 << 16  # at least about so many in a chunk
 _CHUNK_MOST = 1 << 22
 _SPARE = 1 << 18  # for what HDF5 writes beside the rows of a gathering
 _TEXT_MOST = 64  # bytes of a text, about
-_CANNOT_RESERVE = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)
 _PATIENCE = 1.0  # seconds for another process to write
 
 logger = logging.getLogger("monitorch.tracer")
@@ -33,34 +32,11 @@ _readers: dict[str, list[Any]] = {}  # files open for reading in this process, b
 _warned: set[str] = set()
 
 
-def escape(name: str) -> str:
-    """A slash would make a group of it."""
-    name = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
-    return name if name.strip(".") else "%2E" * len(name) or "%"
-
-
-def _unescape(name: str) -> str:
-    if name == "%":
-        return ""
-    for code, character in (("%2E", "."), ("%00", "\0"), ("%2F", "/"), ("%25", "%")):
-        name = name.replace(code, character)
-    return name
-
-
-def import_h5py() -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module("h5py")
-    except ImportError as error:
-        raise ImportError("H5PYSaverCallback needs h5py: pip install h5py") from error
-
-
 class ResultFile:
     """One file; at any time it is open for writing, for reading, or not at all."""
 
     def __init__(self, path: str, filters: dict[str, Any], existing_ok: bool) -> None:
-        self._h5py = import_h5py()
+        self._h5py = import_h5py("H5PYSaverCallback needs")
         self.path = path
         self._filters = filters
         self._existing_ok = existing_ok
@@ -81,7 +57,7 @@ class ResultFile:
 
     def names(self) -> list[str]:
         """Of the values."""
-        return [_unescape(key) for key, item in self.read().items() if _role(item) == "values"]
+        return [unescape(key) for key, item in self.read().items() if _role(item) == "values"]
 
     def close(self) -> None:
         for file in _readers.pop(self.path, []):
@@ -244,21 +220,6 @@ def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:
                 count * _product(list(chunks)) * item, 2 * rows.size * item + 2 * _CHUNK_MOST
             )
     return size
-
-
-def make_room(path: str, size: int) -> None:
-    """Raises OSError if the disk has less room: HDF5 does not survive a full disk.
-
-    What is not needed is released when the file is closed.
-    """
-    with open(path, "r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        try:
-            os.posix_fallocate(file.fileno(), end, size)
-        except (AttributeError, OSError) as error:
-            if isinstance(error, OSError) and error.errno not in _CANNOT_RESERVE:
-                file.truncate(end)
-                raise
 
 
 def _role(item: Any) -> str:

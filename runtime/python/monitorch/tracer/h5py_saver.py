@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from monitorch.tracer._hdf5 import ResultFile, escape
+from monitorch._hdf5 import escape
+from monitorch.tracer._hdf5 import ResultFile
 from monitorch.tracer._rows import Kinds, make_rows
 
 logger = logging.getLogger("monitorch.tracer")

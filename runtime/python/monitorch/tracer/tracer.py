@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from monitorch import _recorder
-from monitorch._record import hooks as _hooks
 from monitorch._models import unwrap_model
+from monitorch._record import hooks as _hooks
 from monitorch.tracer import _keep
 from monitorch.tracer._gather import Gatherer
 from monitorch.tracer._link import RankError
