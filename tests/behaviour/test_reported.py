@@ -89,3 +89,29 @@ def test_why_does_not_say_that_a_metric_was_made_there(tmp_path):
     run(tmp_path, {"include": "__main__"})
     answer = viewer.run("why", tmp_path / "run.mtrace").stdout
     assert "NaN entered here: odd" in answer and "made" not in answer.replace("made from", "")
+
+
+GROWING = """\
+import torch, monitorch
+from monitorch.monitor import ModuleMonitor
+
+monitor = ModuleMonitor(lambda step: True)
+monitor.set_module(torch.nn.Linear(1, 1))
+with monitorch.record("run.mtrace", include="__main__"):
+    for number in range(5):
+        monitor.begin_step(number)
+        monitor.log_scalars({"loss": 0.5, "rate": 0.1, f"new{number}": 1.0})
+        monitor.end_step()
+from monitorch._record import reported
+assert reported._count == 3 + 2 + 4, reported._count
+"""
+
+
+def test_names_that_change_need_no_new_place_for_the_others(tmp_path):
+    (tmp_path / "grow.py").write_text(GROWING)
+    done = recording.run_python(
+        "grow.py", python=warm.python(), folder=tmp_path, env=recording.environment("off")
+    )
+    assert done.returncode == 0, done.stderr
+    listed = viewer.run("sql", tmp_path / "run.mtrace", "select name from events where function like '%end_step'")
+    assert sorted(listed.stdout.split()[1:]) == sorted(["loss", "rate"] * 5 + [f"new{i}" for i in range(5)])

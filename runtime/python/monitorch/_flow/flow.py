@@ -94,20 +94,8 @@ class Runtime:
         include       also follow these modules or files, wherever they lie:
                       "transformers.models.llama", or several such globs
         """
-        settings = Settings(
-            show=show,
-            save=save,
-            save_dir=save_dir,
-            file_prefix=file_prefix,
-            max_nodes=max_nodes,
-            max_vector=max_vector,
-            max_matrix=max_matrix,
-            max_slices=max_slices,
-            fold=fold,
-            theme=theme,
-            last=last,
-            include=include,
-        )
+        given = dict(locals())
+        settings = Settings(**{name: given[name] for name in NAMES})
         return self._begin(find_caller(), settings)
 
     def _begin(self, frame: "FrameType", settings: Settings) -> "Runtime":

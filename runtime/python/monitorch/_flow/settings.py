@@ -6,9 +6,9 @@ from monitorch._record import options as _options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from os import PathLike
-    from typing import Literal, TypedDict
+    from typing import Any, Literal, TypedDict
 
     Path = str | PathLike[str]
 
@@ -27,67 +27,6 @@ if TYPE_CHECKING:
         theme: Literal["light", "dark"]
         last: int
         include: str | Iterable[str]
-
-
-class Settings:
-    """What `on` was called with."""
-
-    __slots__ = (
-        "show",
-        "save",
-        "save_dir",
-        "file_prefix",
-        "max_nodes",
-        "max_vector",
-        "max_matrix",
-        "max_slices",
-        "fold",
-        "theme",
-        "last",
-        "include",
-    )
-
-    def __init__(
-        self,
-        *,
-        show: "bool | None" = None,
-        save: bool = False,
-        save_dir: "Path" = "monitorch_outputs",
-        file_prefix: str = "tensor_flow",
-        max_nodes: int = 12,
-        max_vector: int = 32,
-        max_matrix: int = 8,
-        max_slices: int = 6,
-        fold: "Literal['auto', 'all', 'none']" = "auto",
-        theme: "Literal['light', 'dark']" = "light",
-        last: int = 100_000,
-        include: "str | Iterable[str]" = (),
-    ) -> None:
-        self.show = check_optional("show", show)
-        self.save = _options.check_switch("save", save)
-        self.save_dir = decode_path("save_dir", save_dir)
-        self.file_prefix = _check_text("file_prefix", file_prefix)
-        self.max_nodes = _check_limit("max_nodes", max_nodes)
-        self.max_vector = _check_limit("max_vector", max_vector)
-        self.max_matrix = _check_limit("max_matrix", max_matrix)
-        self.max_slices = _check_limit("max_slices", max_slices)
-        _options.check_choice("fold", fold, ("auto", "all", "none"))
-        _options.check_choice("theme", theme, ("light", "dark"))
-        self.fold = fold
-        self.theme = theme
-        self.last = _options.check_number("last", last, 1)
-        self.include = _options.check_globs("include", include)
-
-    def sample(self) -> "tuple[int, int, int]":
-        """What is recorded of each tensor for its table."""
-        return max(self.max_vector, 1), max(self.max_matrix, 1), max(self.max_slices, 1)
-
-    def sampling(self) -> "tuple[int, ...]":
-        """What cannot change once something is recorded."""
-        return self.max_vector, self.max_matrix, self.max_slices, self.last
-
-
-NAMES = Settings.__slots__
 
 
 def _check_limit(name: str, value: object) -> int:
@@ -115,3 +54,53 @@ def decode_path(name: str, value: object) -> str:
     if not path:
         raise ValueError(f"{name} must name a {'folder' if name == 'save_dir' else 'file'}")
     return _check_text(name, path)
+
+
+# Each setting: its default, and the function that checks and converts what was given.
+_SETTINGS: "dict[str, tuple[Any, Callable[[str, Any], Any]]]" = {
+    "show": (None, check_optional),
+    "save": (False, _options.check_switch),
+    "save_dir": ("monitorch_outputs", decode_path),
+    "file_prefix": ("tensor_flow", _check_text),
+    "max_nodes": (12, _check_limit),
+    "max_vector": (32, _check_limit),
+    "max_matrix": (8, _check_limit),
+    "max_slices": (6, _check_limit),
+    "fold": ("auto", lambda name, value: _options.check_choice(name, value, ("auto", "all", "none"))),
+    "theme": ("light", lambda name, value: _options.check_choice(name, value, ("light", "dark"))),
+    "last": (100_000, lambda name, value: _options.check_number(name, value, 1)),
+    "include": ((), _options.check_globs),
+}
+NAMES = tuple(_SETTINGS)
+
+
+class Settings:
+    """What `on` was called with."""
+
+    __slots__ = NAMES
+
+    if TYPE_CHECKING:
+        show: bool | None
+        save: bool
+        save_dir: str
+        file_prefix: str
+        max_nodes: int
+        max_vector: int
+        max_matrix: int
+        max_slices: int
+        fold: Literal["auto", "all", "none"]
+        theme: Literal["light", "dark"]
+        last: int
+        include: tuple[str, ...]
+
+    def __init__(self, **given: "Any") -> None:
+        for name, (default, check) in _SETTINGS.items():
+            setattr(self, name, check(name, given.get(name, default)))
+
+    def sample(self) -> "tuple[int, int, int]":
+        """What is recorded of each tensor for its table."""
+        return max(self.max_vector, 1), max(self.max_matrix, 1), max(self.max_slices, 1)
+
+    def sampling(self) -> "tuple[int, ...]":
+        """What cannot change once something is recorded."""
+        return self.max_vector, self.max_matrix, self.max_slices, self.last

@@ -13,29 +13,47 @@ from monitorch._record.hooks import clean
 from monitorch._record.observe import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import FunctionType
 
-_LIMIT = 4096  # of places: a program may have a name for each of its steps
-_places: dict[tuple[object, tuple[str, ...]], Any] = {}
+_LIMIT = 1 << 16  # of names in all places: a program may have new ones in each of its steps
+_places: dict[tuple[FunctionType, tuple[str, ...]], Any] = {}
+_last: dict[FunctionType, frozenset[str]] = {}  # names of its last call
+_count = 0  # of names in all places
 
 
 def report(function: FunctionType, values: Mapping[str, Any]) -> None:
     """Writes a call of `function` with these arguments; nothing where nothing is recorded."""
-    names = tuple(values)
-    place = _places.get((function, names))
-    if place is None:
-        if len(_places) >= _LIMIT or not names:
-            return
-        place = _places[function, names] = _make_place(function, names)
-    _recorder.observe(place, 0, "", None, *values.values())
+    for names in _group(function, tuple(values)):
+        place = _places.get((function, names)) or _add_place(function, names)
+        if place is not None:
+            _recorder.observe(place, 0, "", None, *(values[name] for name in names))
 
 
-def _make_place(function: FunctionType, names: tuple[str, ...]) -> Any:
+def _group(function: FunctionType, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Names that were not there the last time are apart, so that those that stay need one place."""
+    last, _last[function] = _last.get(function, frozenset()), frozenset(names)
+    old = tuple(name for name in names if name in last)
+    if (function, names) in _places or not old:
+        yield names
+        return
+    yield old
+    new = tuple(name for name in names if name not in last)
+    if new:
+        yield new
+
+
+def _add_place(function: FunctionType, names: tuple[str, ...]) -> Any:
+    """A call of the function with these arguments; None where there are too many."""
+    global _count
+    if _count + len(names) > _LIMIT or not names:
+        return None
+    _count += len(names)
     code = function.__code__
     path = shorten(code.co_filename, function.__module__)
     sites = (("enter", code.co_firstlineno, tuple(map(clean, names)), ()),)
-    return _recorder.make_place(
+    place = _places[function, names] = _recorder.make_place(
         clean(path), clean(code.co_filename), function.__module__, function.__qualname__,
         code.co_firstlineno, sites, True,
     )  # fmt: skip
+    return place

@@ -3,19 +3,26 @@
 One group for each key, with the datasets `keys` and `values`; a `/` in a key nests groups. A name
 that HDF5 does not allow, or that equals one of the datasets' names, is written with a `%` in front:
 the key `loss/keys` has the name `loss/%keys`.
+
+Steps are appended while a model trains. A crash while HDF5 appends can leave an unreadable file, so
+each step is first written to a journal, as a line of JSON in one write. The file is written again as
+a whole when this costs little compared with the time since the last time.
 """
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import os
+import time
+import warnings
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from monitorch._files import write
+from monitorch._files import append, write
 from monitorch._hdf5 import import_h5py, read_key, write_key
 
 if TYPE_CHECKING:
@@ -23,8 +30,10 @@ if TYPE_CHECKING:
 
 #: Of the file; one of another program has it not, and its names stand for themselves.
 _MARK = "monitorch"
-#: What is added to the name of the file that finished steps are appended to first, see _hdf5_append.py.
+#: What is added to the name of the file that finished steps are appended to first.
 JOURNAL = ".journal"
+#: At most one part in so many of the time goes into writing the file anew.
+_PATIENCE = 20
 
 
 # ---- writing ----
@@ -185,3 +194,69 @@ def _journal(path: Path) -> dict[str, dict[Any, float]]:
         for key, value in numbers.items():
             entries.setdefault(key, {})[step] = value
     return entries
+
+
+# ---- appending ----
+
+
+class Appender:
+    def __init__(
+        self, path: str | os.PathLike[str], content: Mapping[str, Mapping[int, Any]]
+    ) -> None:
+        """`content` is put into the file, with what it has already."""
+        import_h5py("HDF5 files need the package")
+        self._path = os.path.abspath(os.fspath(path))
+        self._process = os.getpid()
+        self._waiting = b""
+        self._was_warned = False
+        self._cost = 0.0
+        self._last = -float("inf")
+        if content or has_any(self._path):
+            self._fold(content)
+        atexit.register(self.close)
+
+    def add(self, step: int, metrics: Mapping[str, Any]) -> None:
+        if os.getpid() != self._process:
+            return  # a child's steps are not the parent's
+        self._waiting += journal_line(step, metrics)
+        try:
+            self._write()
+            if time.monotonic() - self._last >= _PATIENCE * self._cost:
+                self._fold({})
+        except OSError as error:
+            self._warn(error)
+
+    def close(self) -> None:
+        """Puts all steps into the file."""
+        atexit.unregister(self.close)
+        if os.getpid() != self._process:
+            return
+        try:
+            if self._waiting:
+                self._write()
+            if has_any(self._path):
+                self._fold({})
+        except OSError as error:
+            self._warn(error)
+
+    def _write(self) -> None:
+        append(self._path + JOURNAL, self._waiting)
+        self._waiting = b""
+
+    def _fold(self, content: Mapping[str, Mapping[int, Any]]) -> None:
+        start = time.monotonic()
+        merged: dict[str, dict[Any, Any]] = {}
+        if has_any(self._path):
+            merged.update(load(self._path))
+        for key, entry in content.items():
+            merged.setdefault(key, {}).update(entry)
+        save(self._path, merged)
+        self._last = time.monotonic()
+        self._cost = self._last - start
+
+    def _warn(self, error: OSError) -> None:
+        if not self._was_warned:
+            self._was_warned = True
+            reason = error.strerror or error
+            text = f"{self._path}: steps were not appended, and are kept for later: {reason}"
+            warnings.warn(f"monitorch: {text}", RuntimeWarning, stacklevel=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from monitorch.monitor import _gather, _hdf5, _hdf5_append
+from monitorch.monitor import _gather, _hdf5
 
 if TYPE_CHECKING:
     import logging
@@ -54,7 +54,7 @@ class StorageManager:
         self._steps: dict[int, Metrics] = {}
         self._open: dict[int, dict[str, _gather.Gathering]] = {}
         self._histograms: dict[int, dict[str, Histogram]] = {}
-        self._file: _hdf5_append.Appender | None = None
+        self._file: _hdf5.Appender | None = None
 
     # ---- steps ----
 
@@ -271,7 +271,7 @@ class StorageManager:
             OSError: if the file cannot be written.
         """
         self.close_hdf5()
-        self._file = _hdf5_append.Appender(filename, self.condensed_log_dict())
+        self._file = _hdf5.Appender(filename, self.condensed_log_dict())
 
     def close_hdf5(self) -> None:
         """Merges all steps into the file of `append_hdf5` and stops appending."""
