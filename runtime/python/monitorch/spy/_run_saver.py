@@ -80,6 +80,8 @@ def _report(saver: RunSaver, names: str, folder: str, process: int) -> None:
     """At exit."""
     if os.getpid() != process:
         return
+    for text in saver._watch.explain_unmatched():
+        _automatic._say(text)
     if saver.saved_count == 0:
         _automatic._say(
             f"nothing was saved in {folder}: no recorded line assigned a tensor to {names}"

@@ -22,6 +22,8 @@ from monitorch.spy._watch_paths import Paths
 from monitorch.spy.base import find_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from monitorch.spy.saver import TensorSaver
 
 logger = logging.getLogger("monitorch.spy.saver")
@@ -69,17 +71,17 @@ class Watch:
         """And left."""
         _hooks.end_watching(self._watcher)
         if not self._is_checked and sys.exc_info()[0] is None:
-            self._is_checked = True
-            self._warn_of_unmatched()
+            self._is_checked = True  # by now a name that no code has is mostly a slip
+            for text in self.explain_unmatched():
+                logger.warning("%s", text)
 
-    def _warn_of_unmatched(self) -> None:
-        """At the end of the first context: a name or line that no code has is mostly a slip."""
+    def explain_unmatched(self) -> Iterator[str]:
+        """A sentence for each name, line and module that selects nothing in the code that ran."""
         from monitorch import _unmatched
 
         paths = list(self.paths.wanted)
         globs = self.paths.globs if paths else ()
-        for text in _unmatched.explain_saver(self._names, self._lines, globs, paths):
-            logger.warning("%s", text)
+        return _unmatched.explain_saver(self._names, self._lines, globs, paths)
 
     def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
         """Instrumented code has given the name this value, in a method of the module."""
