@@ -341,10 +341,11 @@ def test_an_old_picture_stays_until_the_new_one_is_whole(monitorch, monkeypatch)
 def test_settings_have_the_defaults_that_on_tells():
     """They are written out at both: one for help(), one for contexts, which hand theirs on."""
     from monitorch._flow.flow import Runtime
-    from monitorch._flow.settings import Settings
+    from monitorch._flow.settings import NAMES, Settings
 
-    told, taken = (inspect.signature(f).parameters for f in (Runtime.on, Settings))
-    assert list(taken.values()) == [told[name] for name in told if name != "self"]
+    defaults = {name: found.default for name, found in inspect.signature(Runtime.on).parameters.items()}
+    del defaults["self"]
+    assert defaults == {name: getattr(Settings(), name) for name in NAMES}
 
 
 def test_no_limit_of_nodes(monitorch):

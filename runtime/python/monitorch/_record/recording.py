@@ -486,8 +486,8 @@ def _refuse_another() -> None:
         )
     if not active.reader.is_empty:
         raise RuntimeError(
-            f"monitorch is recording to {active.path} already, for a picture that holds values: "
-            f"call {active.stopper} first, or begin this recording before monitorch.on()"
+            f"monitorch is recording to {active.path} already: call {active.stopper} first, "
+            "since values are held for its picture"
         )
 
 
