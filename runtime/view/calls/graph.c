@@ -3,12 +3,12 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/number_map.h"
+#include "runtime/view/picture/dot/dot.h"
 #include "runtime/view/picture/paint/cairo/painter.h"
-#include "runtime/view/picture/paint/svg_text.h"
+#include "runtime/view/picture/paint/paint.h"
 #include "runtime/view/words/paint.h"
 
 #include <assert.h>
-#include <strings.h>
 
 /* A call graph as text: DOT, and a tree for a terminal. */
 
@@ -30,67 +30,6 @@ call_label_add(const struct call_graph *graph, uint32_t node, struct buffer *tex
     }
 }
 
-/* ---- words of DOT ---- */
-
-static bool is_letter(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
-}
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
-/* Whole numbers and plain words need no quotes; `edge` and the like would be keywords. */
-static bool needs_no_quotes(struct slice word)
-{
-    static const char *const keywords[] = {"node",     "edge",   "graph", "digraph",
-                                           "subgraph", "strict", NULL};
-    bool is_number = word.size > 0;
-
-    for (size_t i = 0; i < word.size; i++) {
-        if (!is_letter(word.bytes[i]) && !is_digit(word.bytes[i])) {
-            return false;
-        }
-        is_number = is_number && is_digit(word.bytes[i]);
-    }
-    for (int i = 0; keywords[i] != NULL; i++) {
-        if (strncasecmp(word.bytes, keywords[i], word.size) == 0 &&
-            strlen(keywords[i]) == word.size) {
-            return false;
-        }
-    }
-    return is_number || (word.size > 0 && is_letter(word.bytes[0]));
-}
-
-/* A text between quotes. A backslash of ours begins an escape, one of theirs is one. */
-static void add_quoted(struct buffer *text, struct slice word, size_t limit)
-{
-    struct buffer plain = BUFFER_INIT;
-
-    text_add_shortened(&plain, word, limit);
-    for (size_t i = 0; i < plain.size; i++) {
-        if (plain.bytes[i] == '"' || plain.bytes[i] == '\\') {
-            buffer_add_byte(text, '\\');
-        }
-        buffer_add_byte(text, plain.bytes[i]);
-    }
-    text->has_failed |= plain.has_failed;
-    buffer_release(&plain);
-}
-
-static void add_word(struct buffer *text, struct slice word)
-{
-    if (needs_no_quotes(word)) {
-        buffer_add(text, word);
-        return;
-    }
-    buffer_add_byte(text, '"');
-    add_quoted(text, word, SIZE_MAX);
-    buffer_add_byte(text, '"');
-}
-
 /* ---- the graph ---- */
 
 static void add_attribute(struct buffer *text, const struct call_attribute *attribute)
@@ -98,9 +37,9 @@ static void add_attribute(struct buffer *text, const struct call_attribute *attr
     buffer_add(text, SLICE("    "));
     buffer_add(text, attribute->kind);
     buffer_add(text, SLICE(" ["));
-    add_word(text, attribute->name);
+    dot_word_add(text, attribute->name);
     buffer_add_byte(text, '=');
-    add_word(text, attribute->value);
+    dot_word_add(text, attribute->value);
     buffer_add(text, SLICE("];\n"));
 }
 
@@ -111,10 +50,10 @@ static void add_node(struct buffer *text, const struct call_graph *graph, uint32
 
     buffer_add_format(text, "    n%lu [label=\"", (unsigned long)node);
     call_label_add(graph, node, &label);
-    add_quoted(text, buffer_slice(&label), NAME_LIMIT);
+    dot_quoted_add(text, buffer_slice(&label), NAME_LIMIT);
     if (graph->options.has_shapes && shown->shape.size > 0) {
         buffer_add(text, SLICE("\\n"));
-        add_quoted(text, shown->shape, SHAPE_LIMIT);
+        dot_quoted_add(text, shown->shape, SHAPE_LIMIT);
     }
     buffer_add(text, SLICE("\"];\n"));
     text->has_failed |= label.has_failed;
@@ -288,15 +227,11 @@ static double scale_of(const struct picture *picture, const struct call_page *pa
 }
 
 /* A picture too large for the dots that were asked for has fewer, as long as it can be read. */
-static bool paint_png(const struct picture *picture,
-                      double dpi,
-                      struct buffer *bytes,
-                      struct error *error)
+static double dpi_of(const struct picture *picture, double dpi)
 {
     double most = cairo_png_dpi_most(picture);
 
-    return cairo_paint_png(picture, dpi > most && most >= DPI_LEAST ? most : dpi, bytes,
-                           error);
+    return dpi > most && most >= DPI_LEAST ? most : dpi;
 }
 
 static bool paint(const struct picture *picture,
@@ -305,17 +240,15 @@ static bool paint(const struct picture *picture,
                   struct error *error)
 {
     double scale = scale_of(picture, &options->picture.page);
+    struct paint_options paint_options = {
+        .format = options->format,
+        .dpi =
+            options->format == RENDER_PNG ? dpi_of(picture, options->dpi * scale) : 0,
+        .page_width = scale == 1.0 ? 0 : picture->width * scale,
+        .page_height = scale == 1.0 ? 0 : picture->height * scale,
+    };
 
-    switch (options->format) {
-    case RENDER_PNG:
-        return paint_png(picture, options->dpi * scale, bytes, error);
-    case RENDER_PDF:
-        return cairo_paint_pdf(picture, scale == 1.0 ? 0 : picture->width * scale,
-                               scale == 1.0 ? 0 : picture->height * scale, bytes,
-                               error);
-    default:
-        return svg_text_add(bytes, picture) || error_set_memory(error);
-    }
+    return picture_paint(picture, &paint_options, bytes, error);
 }
 
 bool call_graph_render(const struct call_graph *graph,
@@ -333,8 +266,7 @@ bool call_graph_render(const struct call_graph *graph,
     }
     picture_init(&picture);
     is_done = call_graph_draw(graph, &options->picture, &picture, error) &&
-              paint(&picture, options, bytes, error) &&
-              (!bytes->has_failed || error_set_memory(error));
+              paint(&picture, options, bytes, error);
     picture_release(&picture);
     return is_done;
 }

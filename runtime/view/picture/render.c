@@ -4,7 +4,7 @@
 #include "runtime/trace/reader.h"
 #include "runtime/view/picture/dot/dot.h"
 #include "runtime/view/picture/paint/cairo/painter.h"
-#include "runtime/view/picture/paint/svg_text.h"
+#include "runtime/view/picture/paint/paint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,18 +84,15 @@ static bool paint(const struct picture *picture,
                   struct error *error)
 {
     double dpi = options->dpi > 0 ? options->dpi : CAIRO_PAINTER_DPI;
+    bool has_pages = options->picture.has_pages;
+    struct paint_options paint_options = {
+        .format = options->format,
+        .dpi = dpi * picture->scale,
+        .page_width = has_pages ? options->picture.page_width : 0,
+        .page_height = has_pages ? options->picture.page_height : 0,
+    };
 
-    switch (options->format) {
-    case RENDER_PNG:
-        return cairo_paint_png(picture, dpi * picture->scale, bytes, error);
-    case RENDER_PDF:
-        return cairo_paint_pdf(
-            picture, options->picture.has_pages ? options->picture.page_width : 0,
-            options->picture.has_pages ? options->picture.page_height : 0, bytes,
-            error);
-    default:
-        return svg_text_add(bytes, picture) || error_set_memory(error);
-    }
+    return picture_paint(picture, &paint_options, bytes, error);
 }
 
 static bool draw_picture(const struct flow_graph *graph,
