@@ -669,6 +669,14 @@ def test_depth_and_all(places):
     assert any("| handed = scale" in row for row in rows("-s"))
 
 
+def test_each_line_of_a_long_way_is_a_row(tmp_path):
+    """700 lines write `x` and one `x[0]`: none is counted as another, and the first is printed."""
+    lines = ["import torch", "x = [torch.ones(2)]", "x = x[0]", *["x = x + 1"] * 700, "x = x / 0"]
+    rows = why(record(tmp_path, "\n".join(lines) + "\n"), "--all").stdout.split("nearest first:\n")[1]
+    printed = re.findall(r"program\.py:(\d+)  x", rows)
+    assert sorted(map(int, printed)) == list(range(2, 705)) and "more time" not in rows
+
+
 @pytest.mark.parametrize("suffix", ["svg", "dot"])
 def test_picture(places, suffix, tmp_path):
     """Of the answer and what is nearest to it."""
