@@ -104,6 +104,10 @@ def run_child(name: str) -> None:
     print("\npython", len(mark.python), len(set(mark.python)))
 
 
+def is_ours(file: str) -> bool:
+    return "/runtime/" in file or "/instrument/" in file
+
+
 def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
     """Functions with their files, files, instructions: of this project alone."""
     names: dict[str, dict[str, str]] = {"file": {}, "function": {}}
@@ -132,12 +136,12 @@ def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
             is_call = True
         elif line[:1].isdigit() or line[:1] in "+-*":
             costs = line.split()[1:]  # none where it is 0
-            if not is_call and costs and "/runtime/" in own:
+            if not is_call and costs and is_ours(own):
                 functions[re.sub(r"'\d+$", "", function)] = own
                 files.add(file)
                 count += int(costs[0])
             is_call = False
-    return functions, {file for file in files if "/runtime/" in file}, count
+    return functions, {file for file in files if is_ours(file)}, count
 
 
 def follow(name: str, folder: pathlib.Path) -> tuple[dict[str, str], set[str], int, str]:
