@@ -175,7 +175,7 @@ static uint32_t draft_name(struct rewriter *rewriter,
 {
     struct slice name = text_of(rewriter, identifier);
 
-    if (rewriter->names.of_node[identifier] != NAME_NONE &&
+    if (name_is_known(names_of(&rewriter->names, identifier)) &&
         !slice_equal(name, SLICE("_")) &&
         draft_write(&rewriter->draft, name, SITE_SOURCE_VALUE)) {
         arguments[count++] = name;
@@ -238,7 +238,7 @@ bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t sit
 
     for (uint32_t i = first; i < end; i++) {
         if (rewriter->names.is_binding[i]) {
-            scope_bind(scope, rewriter->names.of_node[i], site);
+            scope_bind(scope, names_of(&rewriter->names, i), site);
         }
     }
 }

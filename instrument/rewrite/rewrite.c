@@ -277,7 +277,7 @@ make_enter(struct rewriter *rewriter, uint32_t definition, struct pending *pendi
     for (uint32_t i = parameters;
          parameters != 0 && i < node_at(rewriter, parameters)->next; i++) {
         if (rewriter->names.is_binding[i]) {
-            scope_bind(&rewriter->place->scope, rewriter->names.of_node[i],
+            scope_bind(&rewriter->place->scope, names_of(&rewriter->names, i),
                        record.site);
         }
     }
@@ -433,7 +433,8 @@ static void rewrite_definition(struct rewriter *rewriter,
         return;
     }
     name = qualified_name(rewriter, text_of(rewriter, identifier));
-    scope_bind(&rewriter->place->scope, rewriter->names.of_node[identifier], SITE_NONE);
+    scope_bind(&rewriter->place->scope, names_of(&rewriter->names, identifier),
+               SITE_NONE);
     damage = is_function ? find_damage(rewriter, definition) : 0;
     if (is_function && (damage != 0 || is_before_damage)) {
         skip_damaged(rewriter, node, damage != 0 ? damage : definition, name);

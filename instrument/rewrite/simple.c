@@ -372,7 +372,7 @@ bind_targets(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t s
 {
     for (uint32_t i = scope_next_target(&rewriter->syntax, first, end); i < end;
          i = scope_next_target(&rewriter->syntax, i + 1, end)) {
-        scope_bind(&rewriter->place->scope, rewriter->names.of_node[i], site);
+        scope_bind(&rewriter->place->scope, names_of(&rewriter->names, i), site);
     }
 }
 
@@ -721,18 +721,18 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 /* A name that another function may delete cannot be passed after a call. */
 static bool may_vanish(const struct rewriter *rewriter, uint32_t identifier)
 {
-    uint32_t name = rewriter->names.of_node[identifier];
+    struct name_id name = names_of(&rewriter->names, identifier);
 
-    return name == NAME_NONE || (rewriter->names.items[name].is_deleted &&
-                                 (rewriter->names.items[name].is_global ||
-                                  rewriter->names.items[name].is_nonlocal));
+    return !name_is_known(name) || (names_get(&rewriter->names, name)->is_deleted &&
+                                    (names_get(&rewriter->names, name)->is_global ||
+                                     names_get(&rewriter->names, name)->is_nonlocal));
 }
 
 static bool is_imported(const struct rewriter *rewriter, uint32_t identifier)
 {
-    uint32_t name = rewriter->names.of_node[identifier];
+    struct name_id name = names_of(&rewriter->names, identifier);
 
-    return name != NAME_NONE && rewriter->foreign.imports[name].size > 0;
+    return name_is_known(name) && rewriter->foreign.imports[name.number].size > 0;
 }
 
 /* Something that a call may have changed: its receiver or an argument. */

@@ -55,7 +55,7 @@ static void rewrite_walrus(struct rewriter *rewriter, uint32_t node, bool is_cer
               node_at(rewriter, target)->next, node_at(rewriter, node)->next);
     draft_value(rewriter, syntax_last(&rewriter->syntax, node));
     record = record_make(rewriter, &name, 1);
-    scope_bind(&rewriter->place->scope, rewriter->names.of_node[target],
+    scope_bind(&rewriter->place->scope, names_of(&rewriter->names, target),
                is_certain ? record.site : SITE_NONE);
     if (record.site != SITE_NONE) {
         insert_walrus(rewriter, node, name, &record);

@@ -88,14 +88,14 @@ read_import(struct foreign *foreign, uint32_t statement, struct arena *arena)
         struct slice full;
 
         if (syntax->nodes[dotted].kind != KIND_DOTTED_NAME || bound >= syntax->count ||
-            foreign->names->of_node[bound] == NAME_NONE) {
+            !name_is_known(names_of(foreign->names, bound))) {
             continue;
         }
         full = syntax_text(syntax, is_aliased || is_from ? dotted : bound);
         if (is_from) {
             full = join(arena, syntax_text(syntax, module), full);
         }
-        foreign->imports[foreign->names->of_node[bound]] = full;
+        foreign->imports[names_of(foreign->names, bound).number] = full;
     }
 }
 
@@ -109,10 +109,10 @@ static struct slice compiler_of(const struct foreign *foreign, uint32_t node)
     while (foreign->syntax->nodes[root].kind == KIND_ATTRIBUTE) {
         root++;
     }
-    if (foreign->names->of_node[root] == NAME_NONE) {
+    if (!name_is_known(names_of(foreign->names, root))) {
         return (struct slice){NULL, 0};
     }
-    import = foreign->imports[foreign->names->of_node[root]];
+    import = foreign->imports[names_of(foreign->names, root).number];
     if (import.size == 0) {
         return (struct slice){NULL, 0};
     }
@@ -146,8 +146,8 @@ static void read_call(struct foreign *foreign, uint32_t call)
     if (syntax->nodes[first].kind == KIND_CALL) {
         first++;
     }
-    if (foreign->names->of_node[first] != NAME_NONE) {
-        foreign->scripted[foreign->names->of_node[first]] = compiler;
+    if (name_is_known(names_of(foreign->names, first))) {
+        foreign->scripted[names_of(foreign->names, first).number] = compiler;
     }
 }
 
@@ -202,8 +202,8 @@ foreign_compiler(const struct foreign *foreign, uint32_t definition, uint32_t de
         }
     }
     if (name < syntax->nodes[definition].next &&
-        foreign->names->of_node[name] != NAME_NONE) {
-        return foreign->scripted[foreign->names->of_node[name]];
+        name_is_known(names_of(foreign->names, name))) {
+        return foreign->scripted[names_of(foreign->names, name).number];
     }
     return (struct slice){NULL, 0};
 }

@@ -60,17 +60,17 @@ bool inspection_init(struct inspection *inspection,
         uint32_t word = find_word(names->items[i].text);
 
         if (word < INSPECTION_WORD_COUNT) {
-            inspection->numbers[word] = i;
+            inspection->numbers[word] = (struct name_id){i};
         }
     }
     return true;
 }
 
-static void add_alias(struct inspection *inspection, uint32_t name)
+static void add_alias(struct inspection *inspection, struct name_id name)
 {
-    if (name != NAME_NONE && !inspection->is_alias[name]) {
+    if (name_is_known(name) && !inspection->is_alias[name.number]) {
         assert(inspection->alias_count < inspection->names->count);
-        inspection->is_alias[name] = true;
+        inspection->is_alias[name.number] = true;
         inspection->aliases[inspection->alias_count++] = name;
     }
 }
@@ -80,12 +80,12 @@ static void add_alias(struct inspection *inspection, uint32_t name)
 static bool
 is_builtin(const struct visit *visit, uint32_t word, uint32_t node, bool is_called)
 {
-    uint32_t name = visit->inspection->numbers[word];
+    struct name_id name = visit->inspection->numbers[word];
 
     if (node < visit->hidden_until[word]) {
         return false;
     }
-    if (name == NAME_NONE || visit->inspection->is_alias[name]) {
+    if (!name_is_known(name) || visit->inspection->is_alias[name.number]) {
         return true;
     }
     return scope_is_builtin(visit->scope, name) ||
@@ -97,16 +97,16 @@ is_builtin(const struct visit *visit, uint32_t word, uint32_t node, bool is_call
 static bool means_word(const struct visit *visit, uint32_t node)
 {
     const struct inspection *inspection = visit->inspection;
-    uint32_t name = inspection->names->of_node[node];
+    struct name_id name = names_of(inspection->names, node);
     uint32_t word;
 
-    if (name == NAME_NONE) {
+    if (!name_is_known(name)) {
         return false;
     }
-    if (inspection->is_alias[name]) {
+    if (inspection->is_alias[name.number]) {
         return true;
     }
-    word = find_word(inspection->names->items[name].text);
+    word = find_word(names_get(inspection->names, name)->text);
     return word < INSPECTION_WORD_COUNT &&
            is_builtin(visit, word, node,
                       inspection->syntax->nodes[node - 1].kind == KIND_CALL);
@@ -148,8 +148,8 @@ static void visit_field_word(void *data, struct slice text, size_t start, size_t
         visit->is_found |= is_builtin(visit, word, UINT32_MAX - 1, is_called);
     }
     for (uint32_t i = 0; i < inspection->alias_count; i++) {
-        visit->is_found |=
-            slice_equal(found, inspection->names->items[inspection->aliases[i]].text);
+        visit->is_found |= slice_equal(
+            found, names_get(inspection->names, inspection->aliases[i])->text);
     }
 }
 
@@ -210,7 +210,7 @@ static void visit_binding(struct visit *visit, uint32_t target, uint32_t value)
     }
     for (uint32_t i = scope_next_target(syntax, target, end); i < end;
          i = scope_next_target(syntax, i + 1, end)) {
-        add_alias(visit->inspection, visit->inspection->names->of_node[i]);
+        add_alias(visit->inspection, names_of(visit->inspection->names, i));
     }
 }
 
@@ -231,7 +231,7 @@ static void visit_import(struct visit *visit, uint32_t statement)
             find_word(
                 syntax_text(syntax, i + 2 < syntax->nodes[i].next ? i + 2 : i + 1)) <
                 INSPECTION_WORD_COUNT) {
-            add_alias(visit->inspection, visit->inspection->names->of_node[name]);
+            add_alias(visit->inspection, names_of(visit->inspection->names, name));
         }
     }
 }

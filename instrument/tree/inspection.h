@@ -16,10 +16,10 @@ struct inspection {
     const struct names *names;   /* borrowed */
     bool has_words;              /* the letters of a word are somewhere in the file */
     bool has_builtins; /* those of `builtins` too: attributes and strings count */
-    uint32_t numbers[INSPECTION_WORD_COUNT]; /* the words' names, or NAME_NONE */
+    struct name_id numbers[INSPECTION_WORD_COUNT]; /* the words' names, or NAME_NONE */
     /* Both borrowed from the arena; NULL where has_words is false. */
-    bool *is_alias;    /* by name */
-    uint32_t *aliases; /* the names for which is_alias holds */
+    bool *is_alias;          /* by name */
+    struct name_id *aliases; /* the names for which is_alias holds */
     uint32_t alias_count;
 };
 

@@ -20,7 +20,7 @@ static uint32_t hash_of(struct slice text)
     return hash ^ hash >> 15;
 }
 
-static uint32_t
+static struct name_id
 find_or_add(struct names *names, struct name_index *index, struct slice text)
 {
     uint32_t at = hash_of(text) & index->mask;
@@ -29,13 +29,13 @@ find_or_add(struct names *names, struct name_index *index, struct slice text)
         uint32_t name = index->slots[at] - 1;
 
         if (slice_equal(names->items[name].text, text)) {
-            return name;
+            return (struct name_id){name};
         }
         at = (at + 1) & index->mask;
     }
     names->items[names->count] = (struct name){.text = text};
     index->slots[at] = ++names->count;
-    return names->count - 1;
+    return (struct name_id){names->count - 1};
 }
 
 /* Facts that hold anywhere in the file. */
@@ -47,8 +47,8 @@ note_statement(struct names *names, const struct syntax *syntax, uint32_t node)
     enum kind kind = (enum kind)syntax->nodes[node].kind;
 
     for (uint32_t i = node + 1; i < syntax->nodes[node].next; i++) {
-        if (names->of_node[i] != NAME_NONE) {
-            struct name *name = &names->items[names->of_node[i]];
+        if (name_is_known(names->of_node[i])) {
+            struct name *name = &names->items[names->of_node[i].number];
 
             name->is_deleted |= kind == KIND_DELETE_STATEMENT;
             name->is_global |= kind == KIND_GLOBAL_STATEMENT;
@@ -69,7 +69,7 @@ bool names_read(struct names *names, const struct syntax *syntax, struct arena *
     while (size < 2 * identifier_count) {
         size *= 2;
     }
-    *names = (struct names){0};
+    *names = (struct names){.node_count = syntax->count};
     index.mask = size - 1;
     index.slots = arena_allocate(arena, size, sizeof *index.slots);
     names->items = arena_allocate(arena, identifier_count, sizeof *names->items);

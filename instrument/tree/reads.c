@@ -8,7 +8,7 @@
 
 /* The variables of the comprehensions around a node: names that are not the function's. */
 struct hidden {
-    uint32_t names[HIDDEN_LIMIT];
+    struct name_id names[HIDDEN_LIMIT];
     uint32_t ends[HIDDEN_LIMIT]; /* the node where each stops being hidden */
     uint32_t count;
 };
@@ -57,17 +57,17 @@ static void reads_add_name(struct reads *reads,
         return;
     }
     read->name = text;
-    read->scope = scope_resolve(scope, scope->names->of_node[node], &read->site);
+    read->scope = scope_resolve(scope, names_of(scope->names, node), &read->site);
     if (text.size != syntax_text(scope->syntax, node).size) {
         read->site = SITE_NONE; /* an attribute may be set anywhere */
     }
     reads->count++;
 }
 
-static bool is_hidden(const struct hidden *hidden, uint32_t name)
+static bool is_hidden(const struct hidden *hidden, struct name_id name)
 {
     for (uint32_t i = 0; i < hidden->count; i++) {
-        if (hidden->names[i] == name) {
+        if (name_equal(hidden->names[i], name)) {
             return true;
         }
     }
@@ -94,7 +94,7 @@ hide_targets(struct hidden *hidden, const struct scope *scope, uint32_t comprehe
         for (uint32_t i = scope_next_target(syntax, left, left_end);
              i < left_end && hidden->count < HIDDEN_LIMIT;
              i = scope_next_target(syntax, i + 1, left_end)) {
-            hidden->names[hidden->count] = scope->names->of_node[i];
+            hidden->names[hidden->count] = names_of(scope->names, i);
             hidden->ends[hidden->count++] = end;
         }
     }
@@ -124,7 +124,7 @@ static uint32_t read_attribute(struct reads *reads,
     if (root == 0) {
         return node + 1;
     }
-    if (!is_hidden(hidden, scope->names->of_node[root])) {
+    if (!is_hidden(hidden, names_of(scope->names, root))) {
         reads_add_name(reads, scope, root,
                        syntax_text(scope->syntax,
                                    reads_is_dotted(scope->syntax, node) ? node : root));
@@ -147,8 +147,8 @@ void reads_add(struct reads *reads,
         }
         switch (syntax->nodes[i].kind) {
         case KIND_IDENTIFIER:
-            if (scope->names->of_node[i] != NAME_NONE &&
-                !is_hidden(&hidden, scope->names->of_node[i])) {
+            if (name_is_known(names_of(scope->names, i)) &&
+                !is_hidden(&hidden, names_of(scope->names, i))) {
                 reads_add_name(reads, scope, i, syntax_text(syntax, i));
             }
             i++;

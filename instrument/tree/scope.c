@@ -13,17 +13,17 @@
 
 /* ---- Which names a function binds itself, and which are of the scopes around it ---- */
 
-static void add_slot(struct scope *scope, uint32_t name, uint32_t special)
+static void add_slot(struct scope *scope, struct name_id name, uint32_t special)
 {
-    uint32_t at = name * 2654435761u & scope->mask;
+    uint32_t at = name.number * 2654435761u & scope->mask;
 
     while (scope->slots[at] != 0) {
-        if (scope->slots[at] == name + 1) {
+        if (scope->slots[at] == name.number + 1) {
             return;
         }
         at = (at + 1) & scope->mask;
     }
-    scope->slots[at] = name + 1;
+    scope->slots[at] = name.number + 1;
     scope->slot_numbers[at] = special == SLOT_NONE ? scope->count++ : special;
 }
 
@@ -31,25 +31,25 @@ static void add_slot(struct scope *scope, uint32_t name, uint32_t special)
 static void declare(struct scope *scope, uint32_t node)
 {
     scope->names->is_binding[node] = true;
-    add_slot(scope, scope->names->of_node[node], SLOT_NONE);
+    add_slot(scope, names_of(scope->names, node), SLOT_NONE);
 }
 
 static void declare_elsewhere(struct scope *scope, uint32_t statement, uint32_t special)
 {
     for (uint32_t i = statement + 1; i < scope->syntax->nodes[statement].next; i++) {
-        if (scope->names->of_node[i] != NAME_NONE) {
-            add_slot(scope, scope->names->of_node[i], special);
+        if (name_is_known(names_of(scope->names, i))) {
+            add_slot(scope, names_of(scope->names, i), special);
         }
     }
 }
 
 /* The name's slot number, a special one, or SLOT_NONE. */
-static uint32_t scope_find_slot(const struct scope *scope, uint32_t name)
+static uint32_t scope_find_slot(const struct scope *scope, struct name_id name)
 {
-    uint32_t at = name * 2654435761u & scope->mask;
+    uint32_t at = name.number * 2654435761u & scope->mask;
 
     while (scope->slots[at] != 0) {
-        if (scope->slots[at] == name + 1) {
+        if (scope->slots[at] == name.number + 1) {
             return scope->slot_numbers[at];
         }
         at = (at + 1) & scope->mask;
@@ -124,11 +124,11 @@ static void declare_comprehension(struct scope *scope, uint32_t node)
         uint32_t slot;
 
         if (scope->syntax->nodes[i].kind != KIND_NAMED_EXPRESSION ||
-            scope->names->of_node[i + 1] == NAME_NONE) {
+            !name_is_known(names_of(scope->names, i + 1))) {
             continue;
         }
         declare(scope, i + 1);
-        slot = scope_find_slot(scope, scope->names->of_node[i + 1]);
+        slot = scope_find_slot(scope, names_of(scope->names, i + 1));
         if (slot < scope->count) {
             scope->is_never_certain[slot] = true;
         }
@@ -327,7 +327,7 @@ bool scope_open(struct scope *scope,
     return true;
 }
 
-void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
+void scope_bind(struct scope *scope, struct name_id name, uint32_t site)
 {
     uint32_t slot = scope_find_slot(scope, name);
 
@@ -337,17 +337,17 @@ void scope_bind(struct scope *scope, uint32_t name, uint32_t site)
 }
 
 /* Whether only statements of this scope, in their order, bind the name. */
-static bool is_certain(const struct scope *scope, uint32_t name, uint32_t slot)
+static bool is_certain(const struct scope *scope, struct name_id name, uint32_t slot)
 {
-    const struct name *item = &scope->names->items[name];
+    const struct name *item = names_get(scope->names, name);
 
-    assert(name < scope->names->count);
     return slot < scope->count && !scope->is_never_certain[slot] &&
            scope->bindings[slot] != SCOPE_UNBOUND &&
            !(scope->kind == SCOPE_MODULE ? item->is_global : item->is_nonlocal);
 }
 
-enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site)
+enum site_scope
+scope_resolve(const struct scope *scope, struct name_id name, uint32_t *site)
 {
     uint32_t slot = scope_find_slot(scope, name);
 
@@ -376,14 +376,14 @@ enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t
     return SITE_SCOPE_GLOBAL;
 }
 
-bool scope_is_variable(const struct scope *scope, uint32_t name)
+bool scope_is_variable(const struct scope *scope, struct name_id name)
 {
     uint32_t site;
 
     return scope_resolve(scope, name, &site) != SITE_SCOPE_GLOBAL;
 }
 
-bool scope_is_builtin(const struct scope *scope, uint32_t name)
+bool scope_is_builtin(const struct scope *scope, struct name_id name)
 {
     const struct scope *module = scope;
 
@@ -398,7 +398,7 @@ void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node)
 {
     for (uint32_t i = first_node; i < end_node; i++) {
         if (scope->names->is_binding[i]) {
-            scope_bind(scope, scope->names->of_node[i], SITE_NONE);
+            scope_bind(scope, names_of(scope->names, i), SITE_NONE);
         }
     }
 }
@@ -429,7 +429,7 @@ void scope_leave(struct scope *scope,
         if (!scope->names->is_binding[i]) {
             continue;
         }
-        slot = scope_find_slot(scope, scope->names->of_node[i]);
+        slot = scope_find_slot(scope, names_of(scope->names, i));
         if (slot >= scope->count) {
             continue;
         }

@@ -26,7 +26,7 @@ struct scope {
     const struct syntax *syntax; /* borrowed */
     const struct names *names;   /* borrowed */
     struct arena *arena;         /* borrowed; holds all arrays below */
-    uint32_t *slots;             /* hash: name + 1, 0 where free */
+    uint32_t *slots;             /* hash: a name's number + 1, 0 where free */
     uint32_t *slot_numbers;
     bool *is_never_certain; /* by slot: bound inside a comprehension too */
     uint32_t mask;
@@ -54,16 +54,17 @@ bool scope_open(struct scope *scope,
                 struct arena *arena);
 
 /* `name` was bound by `site`, or by something that is no site (SITE_NONE). */
-void scope_bind(struct scope *scope, uint32_t name, uint32_t site);
+void scope_bind(struct scope *scope, struct name_id name, uint32_t site);
 
 /* The scope that a read of `name` here refers to. */
-enum site_scope scope_resolve(const struct scope *scope, uint32_t name, uint32_t *site);
+enum site_scope
+scope_resolve(const struct scope *scope, struct name_id name, uint32_t *site);
 
 /* Whether the function around the statement, or a function around that, binds the name. */
-bool scope_is_variable(const struct scope *scope, uint32_t name);
+bool scope_is_variable(const struct scope *scope, struct name_id name);
 
 /* Whether no scope around the statement binds the name, the module's included. */
-bool scope_is_builtin(const struct scope *scope, uint32_t name);
+bool scope_is_builtin(const struct scope *scope, struct name_id name);
 
 /* Every name that is bound between two nodes is uncertain from now on. */
 void scope_forget(struct scope *scope, uint32_t first_node, uint32_t end_node);

@@ -11,7 +11,7 @@
 
 /* A variable of a comprehension: an item of the iterable, or a part of one. */
 struct variable {
-    uint32_t name;
+    struct name_id name;
     uint32_t iterable; /* node */
     uint32_t parts[NESTED_LIMIT];
     uint32_t part_count;
@@ -181,16 +181,16 @@ static struct slice text_of(const struct writer *writer, uint32_t node)
     return syntax_text(writer->syntax, node);
 }
 
-static uint32_t name_of(const struct writer *writer, uint32_t node)
+static struct name_id name_of(const struct writer *writer, uint32_t node)
 {
-    return writer->source->scope->names->of_node[node];
+    return names_of(writer->source->scope->names, node);
 }
 
 /* The variable that the identifier at `node` is; NULL: none. */
 static const struct variable *find_variable(const struct writer *writer, uint32_t node)
 {
     for (uint32_t i = writer->variable_count; i-- > 0;) {
-        if (writer->variables[i].name == name_of(writer, node)) {
+        if (name_equal(writer->variables[i].name, name_of(writer, node))) {
             return &writer->variables[i];
         }
     }
@@ -240,7 +240,7 @@ static void write_identifier(struct writer *writer, uint32_t node)
 {
     const struct variable *variable;
 
-    if (name_of(writer, node) == NAME_NONE) {
+    if (!name_is_known(name_of(writer, node))) {
         write_byte(writer, 'k');
         return;
     }
@@ -361,7 +361,7 @@ static bool write_item(struct writer *writer, uint32_t index)
         return true;
     }
     if (at(writer, index)->kind == KIND_IDENTIFIER &&
-        find_variable(writer, index) == NULL && name_of(writer, index) != NAME_NONE) {
+        find_variable(writer, index) == NULL && name_is_known(name_of(writer, index))) {
         const struct reads *reads = writer->source->reads;
 
         for (uint32_t i = 0; i < reads->count; i++) {
@@ -624,7 +624,7 @@ struct callee {
 /* What the import of the name at the callee's root makes of it: `torch.nn.functional.relu`. */
 static bool is_operator(const struct writer *writer, uint32_t node, uint32_t root)
 {
-    struct slice import = writer->source->foreign->imports[name_of(writer, root)];
+    struct slice import = writer->source->foreign->imports[name_of(writer, root).number];
     struct slice text = text_of(writer, node);
     char full[100];
     size_t end;
@@ -648,8 +648,8 @@ find_callee(const struct writer *writer, uint32_t node, struct callee *callee)
     uint32_t root = reads_root(writer->syntax, node);
 
     *callee = (struct callee){.name = {"", 0}};
-    if (root != 0 &&
-        (name_of(writer, root) == NAME_NONE || find_variable(writer, root) != NULL)) {
+    if (root != 0 && (!name_is_known(name_of(writer, root)) ||
+                      find_variable(writer, root) != NULL)) {
         root = 0;
     }
     callee->is_operator = root != 0 && is_operator(writer, node, root);
