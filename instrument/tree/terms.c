@@ -624,7 +624,8 @@ struct callee {
 /* What the import of the name at the callee's root makes of it: `torch.nn.functional.relu`. */
 static bool is_operator(const struct writer *writer, uint32_t node, uint32_t root)
 {
-    struct slice import = writer->source->foreign->imports[name_of(writer, root).number];
+    struct slice import =
+        writer->source->foreign->imports[name_of(writer, root).number];
     struct slice text = text_of(writer, node);
     char full[100];
     size_t end;

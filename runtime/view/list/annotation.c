@@ -5,6 +5,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/view/words/value_text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -196,7 +197,6 @@ static bool seen_value_count(struct seen_value *value,
     return true;
 }
 
-#define FIRST_BUCKET_COUNT 256
 /* Lines behind this are told nothing of. */
 #define LINE_LIMIT 1000000
 /* Names and paths are cut to this. */
@@ -214,7 +214,8 @@ void annotation_release(struct annotation *annotation)
         memory_free(annotation->files[i].lines);
     }
     memory_free(annotation->files);
-    memory_free(annotation->buckets);
+    memory_free(annotation->values);
+    number_map_release(&annotation->known);
     memory_free(annotation->modules);
     arena_release(&annotation->arena);
     *annotation = (struct annotation){0};
@@ -338,37 +339,25 @@ static bool is_of_site(const struct seen_value *value,
            slice_equal(value->name, name) && slice_equal(value->path, path);
 }
 
-static uint64_t hash_of(const struct seen_value *value)
+static struct seen_value *
+add_value(struct annotation *annotation, uint64_t hash, const struct seen_value *value)
 {
-    const struct site site = {
-        .kind = value->kind, .line = value->line, .column = value->column};
+    void *values = annotation->values;
+    struct seen_value *added = arena_allocate(&annotation->arena, 1, sizeof *added);
 
-    return key_hash(value->file, &site, value->name, value->path);
-}
-
-static bool grow_buckets(struct annotation *annotation)
-{
-    size_t old_count = annotation->bucket_count;
-    size_t count = old_count == 0 ? FIRST_BUCKET_COUNT : old_count * 2;
-    struct seen_value **buckets = memory_allocate_zeroed(count, sizeof *buckets);
-
-    if (buckets == NULL) {
-        return false;
+    if (added == NULL || value->name.bytes == NULL || value->path.bytes == NULL ||
+        annotation->value_count >= NUMBER_MAP_NONE ||
+        !memory_grow(&values, &annotation->value_capacity, annotation->value_count + 1,
+                     sizeof *annotation->values)) {
+        return NULL;
     }
-    for (size_t i = 0; i < old_count; i++) {
-        while (annotation->buckets[i] != NULL) {
-            struct seen_value *value = annotation->buckets[i];
-            struct seen_value **bucket = &buckets[hash_of(value) & (count - 1)];
-
-            annotation->buckets[i] = value->next;
-            value->next = *bucket;
-            *bucket = value;
-        }
+    annotation->values = values;
+    if (!number_map_add(&annotation->known, hash, (uint32_t)annotation->value_count)) {
+        return NULL;
     }
-    memory_free(annotation->buckets);
-    annotation->buckets = buckets;
-    annotation->bucket_count = count;
-    return true;
+    *added = *value;
+    annotation->values[annotation->value_count++] = added;
+    return added;
 }
 
 /* NULL where memory ran out. */
@@ -380,38 +369,24 @@ static struct seen_value *find_value(struct annotation *annotation,
     struct slice name = cut(event->name);
     struct slice path = cut(event->path);
     uint64_t hash = key_hash(file, site, name, path);
-    struct seen_value *value;
-
-    if (annotation->value_count >= annotation->bucket_count &&
-        !grow_buckets(annotation)) {
-        return NULL;
-    }
-    value = annotation->buckets[hash & (annotation->bucket_count - 1)];
-    while (value != NULL && !is_of_site(value, file, site, name, path)) {
-        value = value->next;
-    }
-    if (value != NULL) {
-        return value;
-    }
-    value = arena_allocate(&annotation->arena, 1, sizeof *value);
-    name = arena_copy(&annotation->arena, name);
-    path = arena_copy(&annotation->arena, path);
-    if (value == NULL || name.bytes == NULL || path.bytes == NULL) {
-        return NULL;
-    }
-    *value = (struct seen_value){
-        .next = annotation->buckets[hash & (annotation->bucket_count - 1)],
+    struct number_map_search search = number_map_search(&annotation->known, hash);
+    struct seen_value value = {
         .file = file,
         .line = site->line,
         .column = site->column,
         .order = (uint32_t)annotation->value_count,
         .kind = site->kind,
-        .name = name,
-        .path = path,
     };
-    annotation->buckets[hash & (annotation->bucket_count - 1)] = value;
-    annotation->value_count++;
-    return value;
+
+    while (number_map_next(&search)) {
+        assert(search.number < annotation->value_count);
+        if (is_of_site(annotation->values[search.number], file, site, name, path)) {
+            return annotation->values[search.number];
+        }
+    }
+    value.name = arena_copy(&annotation->arena, name);
+    value.path = arena_copy(&annotation->arena, path);
+    return add_value(annotation, hash, &value);
 }
 
 /* What has no shape to tell: a method's object, and what a call was made on. */

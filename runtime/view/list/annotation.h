@@ -7,6 +7,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_map.h"
 #include "runtime/base/slice.h"
 #include "runtime/trace/reader.h"
 #include "runtime/view/walk/event_filter.h"
@@ -33,7 +34,6 @@ struct seen_form {
 
 /* The values of one name at one place. */
 struct seen_value {
-    struct seen_value *next; /* in the same bucket */
     uint32_t file;
     uint32_t line;
     uint32_t column;
@@ -73,9 +73,10 @@ struct annotation {
     struct seen_file *files; /* owned */
     size_t file_count;
     size_t file_capacity;
-    struct seen_value **buckets; /* owned */
-    size_t bucket_count;
+    struct seen_value **values; /* owned; each in the arena, as they were first seen */
     size_t value_count;
+    size_t value_capacity;
+    struct number_map known; /* owned: hash -> place in `values` */
     uint32_t *
         modules; /* owned: of the trace that is read, 1 + the file of each; 0: not known */
     size_t module_capacity;

@@ -445,14 +445,12 @@ static bool collect_values(struct annotated *annotated, uint32_t file)
     if (annotated->values == NULL) {
         return false;
     }
-    for (size_t i = 0; i < annotation->bucket_count; i++) {
-        const struct seen_value *value = annotation->buckets[i];
+    for (size_t i = 0; i < annotation->value_count; i++) {
+        const struct seen_value *value = annotation->values[i];
 
-        for (; value != NULL; value = value->next) {
-            /* Line 0 is none. */
-            if (value->file == file && value->line > 0) {
-                annotated->values[annotated->value_count++] = value;
-            }
+        /* Line 0 is none. */
+        if (value->file == file && value->line > 0) {
+            annotated->values[annotated->value_count++] = value;
         }
     }
     qsort(annotated->values, annotated->value_count, sizeof *annotated->values,
