@@ -5,12 +5,14 @@
 #include "runtime/view/graph/graph.h"
 #include "runtime/view/why/why.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 /* So many steps of the way from a value back to its cause. */
 #define DEPTH     8
 #define CHAIN_MAX 24
+_Static_assert(WHY_PRODUCERS_MAX <= CHAIN_MAX, "each producer has a row");
 /* Edges of more values are left out: their graph needs about 500 bytes each. */
 #define GRAPH_MAX 500000
 
@@ -121,7 +123,10 @@ static bool ask_why(struct trace_page *trace)
 static struct page_row *add_row(struct trace_page *trace, uint32_t node)
 {
     const struct why_value *one = why_value(&trace->why, node);
-    struct page_row *row = &trace->rows[trace->chain.count++];
+    struct page_row *row;
+
+    assert(trace->chain.count < CHAIN_MAX);
+    row = &trace->rows[trace->chain.count++];
 
     *row = (struct page_row){
         .file = one->file,

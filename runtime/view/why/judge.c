@@ -1,4 +1,4 @@
-/* Whether a value was made NaN where it stands, and of what. */
+/* The judgement of a value: was its NaN made by its own line, and of which inputs. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/array/uninitialised.h"
@@ -39,7 +39,7 @@ static bool is_result(const struct why *why, uint32_t node)
     return (why->graph.nodes[node].flags & GRAPH_RESULT) != 0;
 }
 
-/* Whether both are the same elements in memory, told at two times. */
+/* Whether both are the same elements in memory, recorded at two times. */
 static bool is_same_memory(const struct why *why, uint32_t a, uint32_t b)
 {
     const struct why_value *left = why_value(why, a);

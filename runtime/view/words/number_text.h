@@ -1,4 +1,6 @@
-/* Numbers as text: short ones for people, exact ones for programs. */
+/* Numbers as text: short ones for people, exact ones for programs. Measured in instructions, an exact one
+ * costs 620, and 7,400 if libc prints 15 to 17 digits and reads them again: `show --json` of tensors would
+ * take 3.3 times as many. */
 #ifndef MONITORCH_VIEW_WORDS_NUMBER_TEXT_H
 #define MONITORCH_VIEW_WORDS_NUMBER_TEXT_H
 

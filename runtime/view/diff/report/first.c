@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a statement read: the trace is gone through once more, up to the statement's event. */
+/* What a statement read, found by another reading of the trace up to the statement's event. */
 
 #define INPUTS_MOST     8
 #define READ_NAME_LIMIT 60
