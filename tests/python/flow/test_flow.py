@@ -498,10 +498,20 @@ def test_another_recording_begins_while_something_is_held(monitorch):
 
 def test_another_recording_while_on(monitorch):
     monitorch.on()
+    load(THREE)
     with pytest.raises(RuntimeError, match="flow.mtrace already: call monitorch.off.. first"):
         monitorch.record("run.mtrace")
-    load(THREE)
     assert monitorch.stop().events >= 3
+    load("d = np.ones(3)\n")
+    assert drawn(monitorch) == ["a", "b", "c"]
+
+
+def test_another_recording_while_on_and_nothing_is_held(monitorch):
+    monitorch.on()
+    load("number = 3\n")
+    with monitorch.record("run.mtrace") as recording:
+        load(THREE)
+    assert recording.summary.events >= 3
     load("d = np.ones(3)\n")
     assert drawn(monitorch) == ["a", "b", "c"]
 

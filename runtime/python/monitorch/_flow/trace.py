@@ -79,6 +79,16 @@ class Trace:
     def is_empty(self) -> bool:
         return self.next_event <= self.first_event
 
+    def may_move(self) -> bool:
+        """Whether nothing is held that a picture shows: numbers and texts alone are not drawn."""
+        from monitorch import _view
+
+        if self.is_empty:
+            return True
+        self.flush()
+        drawn = _view.render(self.path, "dot", first_event=self.first_event, max_nodes=1)
+        return not drawn["nodes"]
+
     @property
     def path(self) -> str:
         """Of the file, which in a forked child is one of the child's own."""

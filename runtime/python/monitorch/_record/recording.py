@@ -484,10 +484,10 @@ def _refuse_another() -> None:
         raise RuntimeError(
             f"monitorch is recording to {active.path} already: call {active.stopper} first"
         )
-    if not active.reader.is_empty:
+    if not active.reader.may_move():
         raise RuntimeError(
             f"monitorch is recording to {active.path} already: call {active.stopper} first, "
-            "since values are held for its picture"
+            "since tensors are held for its picture"
         )
 
 
