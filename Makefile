@@ -340,12 +340,25 @@ pictures: all environment ## draw the pictures of samples/ again, after a change
 	@$(RUN_PYTHON) tools/terminal.py docs/images/why.svg
 	@$(RUN_PYTHON) -m tests.view.picture.thumbnails
 
+# Rules of accessibility, for tests/view/page/test_four_pages.py, where there is a browser. Without a network the
+# tests skip, and the next `make test` tries again.
+ifneq ($(shell command -v chromium || command -v chromium-browser || command -v google-chrome),)
+AXE := $(BUILD)/axe/.installed
+endif
+AXE_ARCHIVE := axe-core-4.14.1.tgz
+AXE_SHA256 := e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
+$(BUILD)/axe/.installed: | environment
+	@mkdir -p $(@D)
+	@$(TEST_PYTHON) tools/fetch_npm.py axe-core 4.14.1 $(@D) && cd $(@D) && \
+	    echo '$(AXE_SHA256)  $(AXE_ARCHIVE)' | sha256sum --check --quiet && \
+	    tar -xzf $(AXE_ARCHIVE) && touch $(@F) || echo "$(@D): not fetched; tests that need it skip" >&2
+
 test: ## build, then all tests but the slow ones
-	+$(parallel) environment all unit-programs layers
+	+$(parallel) environment all unit-programs layers $(AXE)
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile -m 'not slow' tests
 
 # IN: a folder such as view/diff, whose tests alone are run, by tools/tests.txt.
-check: all unit-programs layers environment ## the quick tests, under a minute; IN=view/diff: a folder's
+check: all unit-programs layers environment $(AXE) ## the quick tests, under a minute; IN=view/diff: a folder's
 	@words=$$($(if $(IN),'$(PYTHON)' tools/tests_of.py '$(IN)',echo tests)) || exit 2; \
 	$(RUN_PYTEST) -q -m 'not slow$(if $(IN),, and not torch)' $$words
 
@@ -379,7 +392,7 @@ $(FORMATS): tools/requirements-formats.txt | environment
 	    echo '$(JUNIT_SCHEMAS_SHA256)  $(JUNIT_SCHEMAS)' | sha256sum --check --quiet && \
 	    tar -xzf $(JUNIT_SCHEMAS) && touch $(@F) || echo "$(@D): not fetched; tests that need it skip" >&2
 
-test-all: all unit-programs layers environment $(MODELS) $(ARROW) $(TYPES) $(FORMATS) ## all tests, whole corpora included (long)
+test-all: all unit-programs layers environment $(MODELS) $(ARROW) $(TYPES) $(FORMATS) $(AXE) ## all tests, whole corpora included (long)
 	@$(RUN_PYTEST) -n $(TEST_JOBS) --dist loadfile --slow tests
 
 # Packages that a benchmark is measured against; not in the way of anything else.

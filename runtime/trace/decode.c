@@ -165,10 +165,12 @@ static const char *decode_tensor(const struct log_reader *reader,
         .shape = view->shape->shape,
     };
     if ((view->flags & (LOG_EVENT_STATISTICS | LOG_EVENT_HASH)) != 0) {
-        if (array_count(&array) == UINT64_MAX) {
+        uint64_t count = array_count(&array);
+
+        if (count == UINT64_MAX) {
             return "an event measures a tensor of impossible size";
         }
-        problem = decode_statistics(rest, array_count(&array), view);
+        problem = decode_statistics(rest, count, view);
     }
     if (problem == NULL && (view->flags & LOG_EVENT_NONFINITE) != 0) {
         problem = decode_nonfinite(rest, view);

@@ -265,7 +265,7 @@ bool argument_read_size(const struct argument_rule *rule,
     double unit = *end == 'G'   ? 1e9
                   : *end == 'M' ? 1e6
                   : *end == 'T' ? 1e12
-                  : *end == 'k' ? 1e3
+                  : *end == 'k' || *end == 'K' ? 1e3
                                 : 1;
 
     end += unit > 1;

@@ -7,6 +7,7 @@
 #include "runtime/view/graph/paths.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* Which scope a name of a function belongs to, as Python looks it up. */
 
@@ -116,7 +117,9 @@ uint32_t graph_find_plain(const struct graph_builder *builder,
 
 struct slice graph_root_of(struct slice name)
 {
-    return slice_part(name, 0, slice_find(name, SLICE("."), 0));
+    const char *dot = memchr(name.bytes, '.', name.size);
+
+    return dot == NULL ? name : slice_part(name, 0, (size_t)(dot - name.bytes));
 }
 
 /* The content of the object that the binding stands for, where its attributes are known;
@@ -157,8 +160,12 @@ static uint32_t text_of(const struct graph_builder *builder, struct slice name)
 uint32_t graph_find_at(const struct graph_builder *builder,
                        const struct graph_place *place)
 {
-    uint32_t name = text_of(builder, place->name);
+    uint32_t name;
 
+    if (place->is_searched) {
+        return place->found;
+    }
+    name = text_of(builder, place->name);
     return name == NUMBER_MAP_NONE ? GRAPH_NONE
                                    : graph_find_in_scope(builder, place->scope, name);
 }
@@ -178,8 +185,9 @@ static void follow_dots(const struct graph_builder *builder,
         if (dot >= place->name.size) {
             return;
         }
-        inner =
-            (struct graph_place){place->scope, slice_part(place->name, 0, dot), true};
+        inner = (struct graph_place){.scope = place->scope,
+                                     .name = slice_part(place->name, 0, dot),
+                                     .is_attribute = true};
         content = object_of(builder, graph_find_at(builder, &inner));
         if (content != GRAPH_NONE) {
             place->name = slice_part(place->name, dot, place->name.size);
@@ -199,18 +207,22 @@ void graph_find_place(const struct graph_builder *builder,
     uint32_t content;
 
     assert(index < builder->call_count);
-    *place = (struct graph_place){builder->calls[index].scope, name, false};
+    *place = (struct graph_place){.scope = builder->calls[index].scope, .name = name};
     if (text != NUMBER_MAP_NONE) {
         found = graph_find_plain(builder, index, kind, text, &place->scope);
     } else if (kind == SITE_SCOPE_GLOBAL) {
         place->scope = builder->modules[builder->calls[index].module].globals;
     }
+    if (root.size == name.size) {
+        place->is_searched = place->scope != GRAPH_NONE;
+        place->found = found;
+    }
     place->scope =
         place->scope == GRAPH_NONE ? builder->calls[index].scope : place->scope;
-    content = object_of(builder, found);
     if (root.size == name.size) {
         return;
     }
+    content = object_of(builder, found);
     if (content != GRAPH_NONE) {
         place->name = slice_part(name, root.size, name.size);
         follow_dots(builder, content, place);
@@ -372,6 +384,9 @@ bind(struct graph_builder *builder, uint32_t index, enum site_scope kind, uint32
 
     assert(name < builder->texts.count);
     graph_find_place(builder, index, kind, builder->texts.texts[name], &place);
+    if (place.is_searched && place.found != GRAPH_NONE) {
+        return place.found;
+    }
     return graph_text_add(builder, place.name, &text)
                ? binding_get(builder, place.scope, text)
                : GRAPH_NONE;

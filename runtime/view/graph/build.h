@@ -597,6 +597,8 @@ struct graph_place {
     uint32_t scope;
     struct slice name; /* borrowed from the name that was asked for */
     bool is_attribute; /* of an object: its root may be bound anew, and it stays */
+    bool is_searched;  /* the name has no dots: `found` is its binding, or GRAPH_NONE */
+    uint32_t found;
 };
 void graph_find_place(const struct graph_builder *builder,
                       uint32_t call,

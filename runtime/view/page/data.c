@@ -70,8 +70,12 @@ static bool out_of_memory(struct data *data)
 
 static void add_number(struct data *data, enum column column, uint64_t number)
 {
-    buffer_add_number(&data->columns[column], number);
-    buffer_add_byte(&data->columns[column], ',');
+    char digit[] = {(char)('0' + number % 10), ','};
+
+    if (number >= 10) {
+        buffer_add_number(&data->columns[column], number / 10);
+    }
+    buffer_add_bytes(&data->columns[column], digit, sizeof digit);
 }
 
 /* ---- which events are written ---- */
@@ -519,8 +523,12 @@ static void add_series(const struct data *data, struct buffer *text)
     for (uint32_t i = 0; i < data->set.count; i++) {
         const struct series *series = &data->set.series[i];
 
-        buffer_add_format(text, i > 0 ? ",{\"site\":%lu" : "{\"site\":%lu",
-                          (unsigned long)series->site);
+        buffer_add(text, i > 0 ? SLICE(",{\"site\":") : SLICE("{\"site\":"));
+        if (series->site == SITE_NONE) {
+            buffer_add(text, SLICE("null"));
+        } else {
+            buffer_add_number(text, series->site);
+        }
         json_number_add(text, SLICE("name"), series->name);
         json_number_add(text, SLICE("count"), series->values.count);
         if (series->nonfinite_count > 0) {

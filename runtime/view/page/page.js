@@ -99,8 +99,9 @@ const sources = new Map(), targets = new Map();
 })();
 
 const lineKey = (file, line) => file * 4194304 + line;
-const seriesOfLine = new Map(), sitesOfLine = new Map();
+const seriesOfLine = new Map(), sitesOfLine = new Map(), parameters = [];
 data.series.forEach((series, index) => {
+  if (series.site === null) { parameters.push(index); return; }
   const site = sites[series.site], key = lineKey(site.file, site.line);
   if (T[series.name] === "self") return; /* each method has it */
   if (!seriesOfLine.has(key)) seriesOfLine.set(key, []);
@@ -133,10 +134,15 @@ const placeOf = (event) => sites[data.series[E.series[event]].site];
 const nameOf = (event) => T[data.series[E.series[event]].name];
 const placeText = (site) => data.files[site.file].name + ":" + site.line;
 
-/* Which call of each function is shown, and which turn in it. */
+/* Which call of each function is shown, and which turn of each loop: of those in the chosen turn of the loop around it. */
 const chosenCall = new Map(), chosenTurn = new Map();
 callsOfFunction.forEach((calls, key) => chosenCall.set(key, calls[0]));
 let chosen = -1;
+
+/* The first event of each call; of one without events, that of the next call. */
+const firstEvent = new Int32Array(C.count).fill(EVENT_COUNT);
+for (let event = EVENT_COUNT - 1; event >= 0; event--) firstEvent[E.call[event]] = event;
+for (let call = C.count - 2; call >= 0; call--) firstEvent[call] = Math.min(firstEvent[call], firstEvent[call + 1]);
 
 /* Events of a series in one call, in their order. */
 const perCall = new Map();
@@ -152,13 +158,57 @@ function eventsInCall(series, call) {
   }
   return map.get(call) || [];
 }
+/* The place of the first number in the list that is not below. */
+function placeIn(list, number) {
+  let low = 0, high = list.length;
+  while (low < high) { const middle = (low + high) >> 1; if (list[middle] < number) low = middle + 1; else high = middle; }
+  return low;
+}
+
+/* Loops: {line, end, key, function, parent, series}, and the innermost one of each line. */
+const loopOfLine = new Map(), loopsOfFunction = new Map();
+
+/* The events with which the loop's turns begin in a call: its target's; without one, those of the line in it that ran most often. */
+function turnEvents(loop, call) {
+  let most = [];
+  for (let line = loop.line; line <= loop.end && !(line > loop.line && loop.hasTarget); line++) {
+    if (loopOfLine.get(lineKey(loop.file, line)) !== loop) continue;
+    for (const series of seriesOfLine.get(lineKey(loop.file, line)) || []) {
+      const events = eventsInCall(series, call);
+      if (events.length > most.length) most = events;
+      if (line === loop.line && events.length) loop.hasTarget = true;
+    }
+  }
+  return most;
+}
+/* The loop's turns in the chosen turns of those around it: where each begins, and where the last one ends. */
+function turnsOf(loop, call) {
+  const around = rangeOf(loop.parent, call), all = turnEvents(loop, call);
+  return { starts: all.slice(placeIn(all, around[0]), placeIn(all, around[1])), end: around[1], all };
+}
+/* The events from the first up to the second, which is not included, are in the loop's chosen turn. */
+function rangeOf(loop, call) {
+  if (!loop) return [0, EVENT_COUNT];
+  const { starts, end } = turnsOf(loop, call);
+  if (!starts.length) return [0, 0];
+  const turn = Math.min(chosenTurn.get(loop.key) || 0, starts.length - 1);
+  return [starts[turn], turn + 1 < starts.length ? starts[turn + 1] : end];
+}
+/* Chooses the turns, from the outermost loop on, in which the line has that event. */
+function chooseTurns(key, call, event) {
+  const loop = loopOfLine.get(key), outward = [];
+  for (let at = loop; at; at = at.parent) outward.unshift(at);
+  for (const at of outward) chosenTurn.set(at.key, Math.max(0, placeIn(turnsOf(at, call).starts, event + 1) - 1));
+}
+
 function shownEvent(series) {
   const site = sites[data.series[series].site], key = functionKey(site.file, site.fn);
   const call = chosenCall.get(key), all = eventsOfSeries[series];
   if (call === undefined) return all.length ? all[0] : -1;
-  const events = eventsInCall(series, call);
-  if (!events.length) return -1;
-  return events[Math.min(chosenTurn.get(key) || 0, events.length - 1)];
+  const events = eventsInCall(series, call), range = rangeOf(loopOfLine.get(lineKey(site.file, site.line)), call);
+  if (chosen >= range[0] && chosen < range[1] && E.series[chosen] === series && E.call[chosen] === call) return chosen;
+  const event = events[placeIn(events, range[0])];
+  return event < range[1] ? event : -1;
 }
 
 /* ---- numbers and strips ---- */
@@ -251,7 +301,8 @@ function colour(text) {
 const rows = new Map();     /* lineKey -> the row */
 const chipsOf = new Map();  /* lineKey -> its chips' box */
 const folds = new Map();    /* lineKey -> {rows, isFolded, button} */
-const bars = new Map();     /* functionKey -> the bar with its sliders */
+const bars = new Map();     /* functionKey -> the bar with the slider of its calls */
+const loopBars = new Map(); /* a loop's key -> the bar with the slider of its turns */
 const linesOfFunction = new Map();
 
 const indentOf = (line) => line.match(/^[ \t\f]*/)[0].replace(/\t/g, "        ").length;
@@ -292,14 +343,13 @@ function seriesClass(series) {
 }
 
 function chip(series) {
-  const s = data.series[series], event = shownEvent(series);
-  const site = sites[s.site];
-  const button = make("button", { class: "chip" + (event < 0 ? " none" : ""), type: "button", "data-series": series },
+  const s = data.series[series], site = sites[s.site], event = site ? shownEvent(series) : -1;
+  const button = make("button", { class: "chip" + (site && event < 0 ? " none" : ""), type: "button", "data-series": series },
     make("span", { class: "name" }, T[s.name]));
   if (!eventsOfSeries[series].length) {
     button.append(make("span", { class: "faint" }, s.gradients ? count(s.gradients, "gradient") : "not kept"));
   } else if (event < 0) {
-    button.append(make("span", { class: "faint" }, "in other calls"));
+    button.append(make("span", { class: "faint" }, eventsInCall(series, chosenCall.get(functionKey(site.file, site.fn))).length ? "in other turns" : "in other calls"));
   } else {
     button.append(make("span", {}, T[E.form[event]].replace(/ strides .*/, "")));
   }
@@ -315,7 +365,7 @@ function chip(series) {
   if (s.nan && (event < 0 || !nonfiniteText(event))) {
     button.append(make("span", { class: "mark bad" }, "NaN or Inf in " + s.nan + " of " + count(s.count, "visit")));
   }
-  button.title = placeText(site) + "  " + count(s.count, "visit");
+  button.title = site ? placeText(site) + ", " + count(s.count, "visit") : T[s.name];
   button.addEventListener("click", () => {
     if (eventsOfSeries[series].length) choose(event >= 0 ? event : eventsOfSeries[series][0], true); else drawSeries(series);
   });
@@ -343,60 +393,91 @@ function drawChips(key) {
   box.replaceChildren(...manyChips(key), ...marksOfLine(key));
 }
 
+/* A bar's slider with a button on both sides; `choose` is given the place. */
+function drawSlider(bar, kind, at, last, choose) {
+  const step = (to) => choose(Math.max(0, Math.min(last, to)));
+  const slider = make("input", { type: "range", min: 0, max: last, value: at, "aria-label": kind, "aria-valuetext": kind + " " + (at + 1) + " of " + (last + 1), "data-role": kind });
+  const back = make("button", { type: "button", "aria-label": "previous " + kind, "data-role": "back" }, "‹");
+  const next = make("button", { type: "button", "aria-label": "next " + kind, "data-role": "next" }, "›");
+  slider.addEventListener("input", () => step(+slider.value));
+  back.addEventListener("click", () => step(at - 1));
+  next.addEventListener("click", () => step(at + 1));
+  bar.append(make("span", { class: "slider" }, back, slider, next));
+}
+/* Draws a bar anew, and gives the focus back to the part of it that had it. */
+function redraw(bar, draw) {
+  const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.role : "";
+  bar.replaceChildren();
+  draw();
+  const again = focused && bar.querySelector("[data-role=" + focused + "]");
+  if (again) again.focus();
+}
+
 function drawBar(key) {
   const bar = bars.get(key), calls = callsOfFunction.get(key);
   if (!bar || !calls) return;
-  const call = chosenCall.get(key), at = calls.indexOf(call), module = moduleOf(call);
-  const focused = document.activeElement && bar.contains(document.activeElement) ? document.activeElement.dataset.role : "";
-  bar.replaceChildren();
-  const all = calledFunctions.get(key) || calls.length;
-  bar.append(make("span", {}, "call " + (at + 1) + " of " + calls.length + (all > calls.length ? " kept (" + all + " made)" : "") +
-    "  #" + C.number[call] + (T[module.path] ? "  " + T[module.path] : "") + (C.line[call] ? "  from line " + C.line[call] : "")));
-  if (calls.length > 1) {
-    const slider = make("input", { type: "range", min: 0, max: calls.length - 1, value: at, "aria-label": "call", "data-role": "call" });
-    slider.addEventListener("input", () => chooseCall(calls[+slider.value]));
-    const back = make("button", { type: "button", "aria-label": "previous call", "data-role": "back" }, "‹");
-    const next = make("button", { type: "button", "aria-label": "next call", "data-role": "next" }, "›");
-    back.addEventListener("click", () => chooseCall(calls[Math.max(0, at - 1)]));
-    next.addEventListener("click", () => chooseCall(calls[Math.min(calls.length - 1, at + 1)]));
-    bar.append(back, slider, next);
-  }
-  let turns = 1;
-  for (const line of linesOfFunction.get(key) || []) {
-    for (const series of seriesOfLine.get(line) || []) turns = Math.max(turns, eventsInCall(series, call).length);
-  }
-  if (turns > 1) {
-    const turn = Math.min(chosenTurn.get(key) || 0, turns - 1);
-    const slider = make("input", { type: "range", min: 0, max: turns - 1, value: turn, "aria-label": "turn", "data-role": "turn" });
-    slider.addEventListener("input", () => { chosenTurn.set(key, +slider.value); drawFunction(key); });
-    bar.append(make("span", {}, "turn " + (turn + 1) + " of " + turns), slider);
-  }
-  if (focused) { const again = bar.querySelector("[data-role=" + focused + "]"); if (again) again.focus(); }
+  const call = chosenCall.get(key), at = calls.indexOf(call), module = moduleOf(call), all = calledFunctions.get(key) || calls.length;
+  const words = ["call " + (at + 1) + " of " + calls.length + (all > calls.length ? " kept (" + all + " made)" : ""), "#" + C.number[call],
+    T[module.path], C.line[call] ? "from line " + C.line[call] : ""];
+  redraw(bar, () => {
+    bar.append(make("span", {}, words.filter(Boolean).join(" · ")));
+    if (calls.length > 1) drawSlider(bar, "call", at, calls.length - 1, (place) => chooseCall(calls[place]));
+  });
+}
+
+function drawLoop(loop) {
+  const bar = loopBars.get(loop.key), call = chosenCall.get(loop.function);
+  if (!bar || call === undefined) return;
+  const { starts, all } = turnsOf(loop, call), at = Math.min(chosenTurn.get(loop.key) || 0, starts.length - 1);
+  redraw(bar, () => {
+    if (all.length < 2) return;
+    bar.append(make("span", {}, starts.length ? "turn " + (at + 1) + " of " + starts.length + (loop.parent ? " (" + all.length + " in the call)" : "") : "no turn here"));
+    if (starts.length > 1) drawSlider(bar, "turn", at, starts.length - 1, (place) => chooseTurn(loop, place));
+  });
 }
 
 function drawFunction(key) {
   drawBar(key);
+  (loopsOfFunction.get(key) || []).forEach(drawLoop);
   (linesOfFunction.get(key) || []).forEach(drawChips);
   showChosen();
 }
 
-/* The call; the calls that it was made from; and of each function called in it the first call there. */
-function chooseCall(call) {
-  const changed = new Set([keyOfCall(call)]);
-  chosenCall.set(keyOfCall(call), call);
-  for (let up = C.parent[call]; up > 0; up = C.parent[up - 1]) {
-    const key = keyOfCall(up - 1);
-    if (!changed.has(key)) { chosenCall.set(key, up - 1); changed.add(key); }
-  }
+/* Of each function that is called inside `call`, from the one event to the other, the first call. `changed`: functions that stay. */
+function chooseInside(call, from, to, changed) {
   const inside = new Uint8Array(C.count);
   inside[call] = 1;
   for (let i = call + 1; i < C.count; i++) {
-    if (!(C.parent[i] > 0 && inside[C.parent[i] - 1])) continue;
+    if (!(C.parent[i] > 0 && inside[C.parent[i] - 1]) || firstEvent[i] < from || firstEvent[i] >= to) continue;
     inside[i] = 1;
     const key = keyOfCall(i);
     if (!changed.has(key)) { chosenCall.set(key, i); changed.add(key); }
   }
+}
+
+/* The call; the calls that it was made from, in the turns that made it; and the first calls that it made. */
+function chooseCall(call) {
+  const changed = new Set([keyOfCall(call)]);
+  chosenCall.set(keyOfCall(call), call);
+  for (let below = call, up = C.parent[call]; up > 0; below = up - 1, up = C.parent[up - 1]) {
+    const key = keyOfCall(up - 1), module = moduleOf(up - 1);
+    if (changed.has(key)) continue;
+    chosenCall.set(key, up - 1);
+    changed.add(key);
+    if (module) chooseTurns(lineKey(module.file, C.line[below]), up - 1, firstEvent[below]);
+  }
+  chooseInside(call, 0, EVENT_COUNT, changed);
   changed.forEach(drawFunction);
+}
+
+/* The turn, the first calls in it, and the chosen value as it is there. */
+function chooseTurn(loop, turn) {
+  const call = chosenCall.get(loop.function), changed = new Set([loop.function]);
+  chosenTurn.set(loop.key, turn);
+  chooseInside(call, ...rangeOf(loop, call), changed);
+  const event = chosen >= 0 && functionKey(placeOf(chosen).file, placeOf(chosen).fn) === loop.function ? shownEvent(E.series[chosen]) : -1;
+  changed.forEach(drawFunction);
+  if (event >= 0 && event !== chosen) choose(event, false);
 }
 
 function setFold(key, isFolded) {
@@ -421,25 +502,50 @@ function reveal(key) {
   folds.forEach((fold, at) => { if (fold.isFolded && fold.rows.includes(key)) setFold(at, false); });
 }
 
+/* The loops of a file by their lines. A loop stands behind those that it is in. */
+function findLoops(file, index, lines) {
+  const loops = new Map();
+  for (const [line, fn, kind] of file.sites) {
+    if (kind !== "loop" || loops.has(line) || (file.source && !/^\s*(async\s+for|for|while)\b/.test(lines[line - 1] || ""))) continue;
+    const end = file.source ? blockEnd(lines, line - 1) + 1 : Math.max(...file.sites.filter((site) => site[1] === fn).map((site) => site[0]));
+    loops.set(line, { file: index, line, end, key: lineKey(index, line), function: functionKey(index, fn), parent: null });
+  }
+  for (const loop of [...loops.values()].sort((a, b) => a.line - b.line)) {
+    const around = loopOfLine.get(loop.key);
+    if (around && around.function === loop.function) loop.parent = around;
+    for (let line = loop.line; line <= loop.end; line++) loopOfLine.set(lineKey(index, line), loop);
+    if (!loopsOfFunction.has(loop.function)) loopsOfFunction.set(loop.function, []);
+    loopsOfFunction.get(loop.function).push(loop);
+  }
+  return loops;
+}
+
+/* In place of a source that the trace does not hold: its functions and loops. */
+function sourceOfSites(file) {
+  const lines = [], put = (line, text) => { if (line <= 100000) lines[line - 1] = text || lines[line - 1] || ""; };
+  file.sites.forEach(([line, , kind]) => put(line, kind === "loop" ? "    for …:" : ""));
+  file.functions.forEach((fn, i) => { if (i > 0) put(fn.line, "def " + clean(fn.name).replace(/\s/g, " ") + "(…):"); });
+  return Array.from(lines, (line) => line || "").join("\n");
+}
+
 function drawFile(file, index) {
   const section = make("section", { class: "file", "aria-label": file.path });
   section.append(make("h2", { title: file.path }, file.path));
   const code = make("div", { class: "code", tabindex: 0, role: "region", "aria-label": "source of " + file.name });
   section.append(code);
-  if (!file.source) {
-    code.append(make("p", { class: "faint" }, "  The trace does not hold this source."));
-    return section;
-  }
-  const lines = file.source.split(/\r\n|\r|\n/);
+  if (!file.source) code.append(make("p", { class: "faint" }, "\u00a0\u00a0The trace does not hold this source: these are its lines with values."));
+  const source = file.source || sourceOfSites(file), lines = source.split(/\r\n|\r|\n/);
   if (lines[lines.length - 1] === "") lines.pop();
-  const coloured = colour(file.source);
+  const coloured = colour(source);
   const functionAt = new Map();
   file.functions.forEach((fn, i) => { if (i > 0) functionAt.set(fn.line, i); });
   const blockAt = new Map();
   (file.sites || []).forEach((site) => { if (site[2] === "loop" || site[2] === "branch") blockAt.set(site[0], true); });
+  const loops = findLoops(file, index, lines);
   const fragment = document.createDocumentFragment();
   lines.forEach((line, i) => {
     const key = lineKey(index, i + 1), here = sitesOfLine.get(key) || [];
+    if (!file.source && !line && !here.length) return;
     const series = seriesOfLine.get(key);
     const isUnreached = here.length > 0 && here.every((site) => site.count === 0) && here.some((site) => site.kind !== "branch");
     let kind = "";
@@ -447,7 +553,7 @@ function drawFile(file, index) {
     const row = make("div", { class: "ln" + (isUnreached ? " unreached" : "") + (kind ? " " + kind : ""), "data-line": i + 1 });
     row.append(make("a", { class: "no", href: "#" + encodeURIComponent(file.name) + ":" + (i + 1), "aria-label": "line " + (i + 1) }, i + 1));
     const isDef = functionAt.has(i + 1) && /^\s*(async\s+def|def|class|@)/.test(line);
-    if (isDef || (blockAt.has(i + 1) && /:\s*(#.*)?$/.test(line))) {
+    if (isDef || loops.has(i + 1) || (blockAt.has(i + 1) && /:\s*(#.*)?$/.test(line))) {
       const button = make("button", { class: "fold", type: "button", "aria-expanded": "true", "aria-label": "fold line " + (i + 1) }, "▾");
       button.addEventListener("click", () => setFold(key, !folds.get(key).isFolded));
       folds.set(key, { button, isFolded: false, rows: [], bars: [], start: i, end: blockEnd(lines, i), isDef });
@@ -465,7 +571,8 @@ function drawFile(file, index) {
     }
     rows.set(key, row);
     fragment.append(row);
-    const fn = functionAt.get(i + 1);
+    const fn = functionAt.get(i + 1), loop = loops.get(i + 1);
+    if (loop) { loopBars.set(key, make("div", { class: "call" })); fragment.append(loopBars.get(key)); }
     if (fn !== undefined && calledFunctions.has(functionKey(index, fn))) {
       const bar = make("div", { class: "call" });
       bars.set(functionKey(index, fn), bar);
@@ -483,6 +590,7 @@ function drawFile(file, index) {
   folds.forEach((fold, key) => {
     if (Math.floor(key / 4194304) !== index) return;
     for (let i = fold.start + 1; i <= fold.end; i++) {
+      if (!rows.has(lineKey(index, i + 1))) continue;
       fold.rows.push(lineKey(index, i + 1));
       const next = rows.get(lineKey(index, i + 1));
       if (next && next.nextSibling && next.nextSibling.className === "call") fold.bars.push(next.nextSibling);
@@ -681,7 +789,7 @@ function callChain(call) {
 /* A name without a value of its own in the page: a parameter, of which gradients arrived. */
 function drawSeries(series) {
   const s = data.series[series], box = byId("details");
-  box.replaceChildren(make("h2", {}, "Value"), make("p", {}, make("span", { class: "name" }, T[s.name]), "  ", placeText(sites[s.site])),
+  box.replaceChildren(make("h2", {}, "Value"), make("p", {}, make("span", { class: "name" }, T[s.name]), "  ", s.site === null ? "parameter" : placeText(sites[s.site])),
     make("p", {}, count(s.gradients || 0, "gradient") + (s.bad_gradients ? ", " + s.bad_gradients + " with NaN or Inf" : "")));
   box.append(largeStrip("its gradient, over the backwards", s.gradient_strip, "gradient") || "");
 }
@@ -727,8 +835,7 @@ function drawDetails() {
 
 function hashOf(event) {
   const site = placeOf(event);
-  const turn = eventsInCall(E.series[event], E.call[event]).indexOf(event);
-  return encodeURIComponent(data.files[site.file].name) + ":" + site.line + ":" + C.number[E.call[event]] + ":" + turn +
+  return encodeURIComponent(data.files[site.file].name) + ":" + site.line + ":" + C.number[E.call[event]] + ":" + E.turn[event] +
     ":" + encodeURIComponent(nameOf(event)) + (parts.length > 1 ? "@" + place : "");
 }
 
@@ -749,13 +856,14 @@ function drawArrows() {
   const svg = document.createElementNS(SVG, "svg");
   svg.id = "arrows";
   svg.setAttribute("aria-hidden", "true");
+  const x = row.querySelector(".no").offsetWidth - 32; /* left of the line's number */
   const yOf = (other) => { const place = other.getBoundingClientRect(); return place.top - top + 11; };
   const draw = (other, kind, isUnsure) => {
     const there = placeOf(other), from = rows.get(lineKey(there.file, there.line));
     if (there.file !== site.file || !from || from.classList.contains("hidden") || from === row) return;
-    const a = yOf(from), b = yOf(row), reach = Math.min(34, 6 + Math.abs(a - b) / 18);
+    const a = yOf(from), b = yOf(row), reach = Math.min(x - 3, 6 + Math.abs(a - b) / 18);
     const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", "M44 " + a + "C" + (44 - reach) + " " + a + " " + (44 - reach) + " " + b + " 44 " + b);
+    path.setAttribute("d", "M" + x + " " + a + "C" + (x - reach) + " " + a + " " + (x - reach) + " " + b + " " + x + " " + b);
     path.setAttribute("class", kind + (isUnsure ? " unsure" : ""));
     svg.append(path);
   };
@@ -785,13 +893,16 @@ let isOurs = false;
 function choose(event, isScrolled) {
   chosen = event;
   const site = placeOf(event), key = functionKey(site.file, site.fn), call = E.call[event];
-  chosenTurn.set(key, Math.max(0, eventsInCall(E.series[event], call).indexOf(event)));
   if (chosenCall.get(key) !== call) chooseCall(call);
-  drawFunction(key);
-  reveal(lineKey(site.file, site.line));
+  const line = lineKey(site.file, site.line), changed = new Set([key]);
+  chooseTurns(line, call, event);
+  if (loopOfLine.has(line)) chooseInside(call, ...rangeOf(loopOfLine.get(line), call), changed);
+  changed.forEach(drawFunction);
+  showStep(event);
+  reveal(line);
   drawDetails();
   showChosen();
-  const row = rows.get(lineKey(site.file, site.line));
+  const row = rows.get(line);
   if (row && isScrolled) row.scrollIntoView({ block: "center" });
   const hash = "#" + hashOf(event);
   if (location.hash !== hash) { isOurs = true; location.hash = hash; }
@@ -807,7 +918,7 @@ function showLine(file, line) {
   row.scrollIntoView({ block: "center" });
 }
 
-/* `#file:line:call:turn:name`: what is missing is the first. */
+/* `#file:line:call:turn:name`: what is missing is the first. The turn is the line's, in the call. */
 function followHash() {
   if (isOurs) { isOurs = false; return; }
   let parts;
@@ -820,7 +931,8 @@ function followHash() {
   const named = all.filter((series) => T[data.series[series].name] === parts[4]);
   for (const series of named.length ? named : all) {
     const events = call === undefined ? eventsOfSeries[series] : eventsInCall(series, call);
-    if (events.length) { choose(events[Math.min(turn, events.length - 1)], true); return; }
+    const event = events.find((one) => E.turn[one] >= turn);
+    if (events.length) { choose(event === undefined ? events[events.length - 1] : event, true); return; }
   }
   showLine(file, line);
 }
@@ -887,7 +999,7 @@ function treeRow(label, modules, children) {
   const open = make("button", { class: "open", type: "button" }, make("span", { class: "name" }, label));
   if (module) {
     const calls = modules.reduce((sum, one) => sum + one.count, 0), bad = modules.reduce((sum, one) => sum + one.nan, 0);
-    open.append(make("span", { class: "class" }, (T[module.class] ? "  " + T[module.class].replace(/^.*\./, "") : "") + (calls > 1 ? "  × " + calls : "")));
+    open.append(make("span", { class: "class" }, (T[module.class] ? "  " + T[module.class].replace(/^.*\./, "") : "") + (calls > 1 ? "  ×\u00a0" + calls : "")));
     if (bad) open.append(make("span", { class: "mark bad" }, "NaN or Inf"));
     if (module.in || module.out) open.append(make("span", { class: "forms" }, (T[module.in] || "…") + " → " + (T[module.out] || "…")));
     open.addEventListener("click", () => showModule(module));
@@ -903,14 +1015,15 @@ function drawTree() {
   const draw = (node) => [...node.children.values()].map((child) => treeRow(child.name, child.modules, draw(child)));
   const top = buildTree(), models = make("ul", {}), functions = make("ul", {});
   for (const module of top.modules) {
-    const isModel = T[module.class] && top.children.size && !models.firstChild && /\.forward$/.test(functionName(module));
-    if (isModel) models.append(treeRow(functionName(module), [module], draw(top)));
+    const isModel = T[module.class] && /\.forward$/.test(functionName(module));
+    if (isModel) models.append(treeRow(functionName(module), [module], models.firstChild ? null : draw(top)));
     else functions.append(treeRow(functionName(module), [module], null));
   }
   if (!models.firstChild) models.append(...draw(top));
   byId("tree").replaceChildren();
   if (models.firstChild) byId("tree").append(models, make("h3", {}, "Other functions"));
   byId("tree").append(functions);
+  if (parameters.length) byId("tree").append(make("h3", {}, "Gradients of parameters"), make("div", { class: "parameters" }, ...parameters.map(chip)));
 }
 
 byId("filter").addEventListener("input", () => {
@@ -932,6 +1045,7 @@ function find(text) {
   if (!wanted) return found;
   data.series.forEach((series, index) => {
     const site = sites[series.site];
+    if (!site) { if (T[series.name].toLowerCase().includes(wanted)) put(T[series.name] + "  parameter", () => drawSeries(index)); return; }
     if (eventsOfSeries[index].length && (T[series.name].toLowerCase().includes(wanted) || placeText(site).toLowerCase() === wanted)) {
       put(T[series.name] + "  " + placeText(site), () => choose(shownEvent(index) >= 0 ? shownEvent(index) : eventsOfSeries[index][0], true));
     }
@@ -981,11 +1095,20 @@ function eventBySeq(wanted) {
   return low < EVENT_COUNT && seq[low] === wanted ? low : -1;
 }
 
+/* Where the title begins with FILE:LINE, that is a link and can be copied; then a list of this place alone says nothing more. */
+function linkTitle() {
+  const h1 = part.querySelector("h1"), found = data.title.match(/^(.*?:\d+)(: .*)$/s), first = data.lists.find((one) => one.rows.length);
+  const row = first && first.rows[0], event = row && row.event !== undefined ? eventBySeq(row.event) : -1;
+  if (!found || event < 0 || found[1] !== row.file + ":" + row.line) return null;
+  h1.replaceChildren(link(event, found[1]), found[2], " ", copyButton(found[1], "Copy FILE:LINE"));
+  return first.kind === "chain" && first.rows.length === 1 ? first : null;
+}
+
 function drawLists() {
-  const lists = part.querySelector(".lists");
+  const lists = part.querySelector(".lists"), said = linkTitle();
   lists.replaceChildren();
   for (const one of data.lists) {
-    if (!one.rows.length) continue;
+    if (!one.rows.length || one === said) continue;
     const isOpen = one.kind === "chain" || one.kind === "own" || one.kind === "checks";
     const box = make("details", { open: isOpen }, make("summary", {}, TITLES[one.kind] + " (" + one.total + ")"));
     const ol = make("ol", { class: "rows" });
@@ -1018,13 +1141,14 @@ function drawRun() {
 
 /* ---- steps ---- */
 
+let steps = []; /* the first event of each */
 function drawSteps() {
   byId("steps").replaceChildren();
   let best = null;
   data.modules.forEach((module) => {
     const calls = callsOfFunction.get(functionKey(module.file, module.function)) || [];
     const name = data.files[module.file].functions[module.function].name;
-    if (T[module.class] && !T[module.path] && !/\.__\w+__$/.test(name) && calls.length > 1 && (!best || calls.length > best.length)) best = calls;
+    if (T[module.class] && !T[module.path] && /\.forward$/.test(name) && calls.length > 1 && (!best || calls.length > best.length)) best = calls;
   });
   if (!best) return;
   const ofLine = new Map();
@@ -1032,11 +1156,26 @@ function drawSteps() {
   const line = [...ofLine].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
   best = best.filter((call) => C.line[call] === line);
   if (best.length < 2) return;
-  const slider = make("input", { type: "range", min: 0, max: best.length - 1, value: 0, "aria-label": "step" });
-  const label = make("span", {}, "step 1 of " + best.length);
-  slider.addEventListener("input", () => { label.textContent = "step " + (+slider.value + 1) + " of " + best.length; chooseCall(best[+slider.value]); });
+  const slider = make("input", { type: "range", min: 0, max: best.length - 1, value: 0, "aria-label": "step" }), label = make("span", {});
+  slider.addEventListener("input", () => { showStep(steps[+slider.value]); chooseCall(best[+slider.value]); });
   byId("steps").append(label, slider);
+  steps = best.map(turnOfCall);
+  showStep(0);
 }
+/* The first event of the turn in which the call was made; without a loop, that of the call. */
+function turnOfCall(call) {
+  const caller = C.parent[call] - 1, module = caller >= 0 && moduleOf(caller), first = firstEvent[call];
+  const loop = module && loopOfLine.get(lineKey(module.file, C.line[call])), events = loop ? turnEvents(loop, caller) : [];
+  return placeIn(events, first + 1) > 0 ? events[placeIn(events, first + 1) - 1] : first;
+}
+/* The step that the event is in. */
+function showStep(event) {
+  if (!steps.length) return;
+  const at = Math.max(0, placeIn(steps, event + 1) - 1), [label, slider] = byId("steps").children;
+  slider.value = at;
+  label.textContent = "step " + (at + 1) + " of " + steps.length;
+}
+
 
 /* ---- the picture ---- */
 
@@ -1053,6 +1192,8 @@ function showBox(name, fileText, line) {
 }
 
 function listenToPicture() {
+  /* A picture that is a little too wide is made smaller, a wider one scrolls. */
+  part.querySelectorAll(".picture > svg").forEach((svg) => { svg.style.minWidth = Math.round(svg.viewBox.baseVal.width * 0.7) + "px"; });
   part.querySelectorAll(".picture .node").forEach((node) => {
     const title = node.querySelector("title");
     const found = title && title.textContent.match(/^(.*?) {2}(?:line |(\S+):)(\d+)/);
@@ -1093,6 +1234,7 @@ document.addEventListener("keydown", (event) => {
   if (act) { event.preventDefault(); act(); }
 }, { signal });
 byId("keys").addEventListener("click", KEYS["?"], { signal });
+byId("next").disabled = byId("previous").disabled = !marked.length;
 byId("next").addEventListener("click", KEYS.n, { signal });
 byId("previous").addEventListener("click", KEYS.p, { signal });
 document.addEventListener("click", (event) => { if (!results.contains(event.target) && event.target !== search) results.replaceChildren(); }, { signal });
@@ -1105,6 +1247,7 @@ results.replaceChildren();
 data.files.forEach((file, index) => { if (isShown(file)) byId("files").append(drawFile(file, index)); });
 chipsOf.forEach((box, key) => drawChips(key));
 bars.forEach((bar, key) => drawBar(key));
+loopsOfFunction.forEach((loops) => loops.forEach(drawLoop));
 drawLists();
 drawTree();
 drawRun();

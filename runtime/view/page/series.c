@@ -93,12 +93,18 @@ form_of(struct series_set *set, const struct log_event_view *event, uint32_t *fo
 
 /* ---- series ---- */
 
+/* A parameter's gradients are of no line. */
+static uint32_t site_of(const struct log_event_view *event)
+{
+    return (event->flags & LOG_EVENT_PARAMETER) != 0 ? SITE_NONE : event->site_number;
+}
+
 static bool find(struct series_set *set,
                  const struct log_event_view *event,
                  uint32_t name,
                  uint32_t *index)
 {
-    uint64_t key = number_map_key(event->site_number, name);
+    uint64_t key = number_map_key(site_of(event), name);
     void *items = set->series;
 
     *index = number_map_get(&set->index, key);
@@ -115,7 +121,7 @@ static bool find(struct series_set *set,
         return false;
     }
     set->series[set->count++] = (struct series){
-        .site = event->site_number,
+        .site = site_of(event),
         .name = name,
         .first = event->number,
         .first_nonfinite = UINT64_MAX,
@@ -128,13 +134,13 @@ static bool find(struct series_set *set,
 static bool
 find_series(struct series_set *set, const struct log_event_view *event, uint32_t *index)
 {
-    uint64_t key = hash_mix((uintptr_t)event->name.bytes, event->site_number);
+    uint32_t site = site_of(event);
+    uint64_t key = hash_mix((uintptr_t)event->name.bytes, site);
     uint32_t name;
 
     if (event->path.size == 0) {
         *index = number_map_get(&set->known, key);
-        if (*index != NUMBER_MAP_NONE &&
-            set->series[*index].site == event->site_number &&
+        if (*index != NUMBER_MAP_NONE && set->series[*index].site == site &&
             slice_equal(set->texts.texts[set->series[*index].name], event->name)) {
             return true;
         }

@@ -40,7 +40,7 @@ struct series_strip {
 
 /* The values of one name, at one place inside it, at one site. */
 struct series {
-    uint32_t site;            /* of the trace */
+    uint32_t site;            /* of the trace; SITE_NONE: a parameter */
     uint32_t name;            /* text: `x`, `out[0]` */
     uint64_t nonfinite_count; /* events */
     uint64_t nan_count; /* of these, those with a NaN or +Inf: no mask means that */

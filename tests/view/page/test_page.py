@@ -397,6 +397,63 @@ def test_a_link_chooses_a_visit(window, trace, tmp_path):
     assert window.errors == []
 
 
+NESTED = """
+import numpy as np
+
+def inner(x, k):
+    return x + k
+
+def work():
+    total = np.zeros(2)
+    for step in range(3):
+        if step == 1:
+            total = total * np.nan
+        for k in range(2):
+            y = inner(total, k)
+            total = y + 1
+        done = total
+    return done
+
+work()
+"""
+
+
+def test_each_loop_has_its_own_turns(window, tmp_path):
+    path = write(record(tmp_path / "nested", NESTED), tmp_path)
+    window.errors.clear()
+    window.open(path)
+
+    def chips(line):
+        return window.do(f"document.querySelector('[data-line=\"{line}\"] .chips').textContent")
+
+    def bar(line):
+        return window.do(f"document.querySelector('[data-line=\"{line}\"] + .call').textContent")
+
+    assert bar(9).startswith("turn 1 of 3") and bar(12).startswith("turn 1 of 2 (6 in the call)")
+    assert "in other turns" in chips(11)
+    # The NaN was made in the second turn: all lines are shown as they were then.
+    window.press("n")
+    file, line, call = window.do("location.hash").split(":")[:3]
+    assert (file, line) == ("#program.py", "11")
+    assert bar(9).startswith("turn 2 of 3") and "step1" in chips(9) and "2 NaN" in chips(15)
+    # A turn of the inner loop is one of that outer turn, and chooses the call that was made in it.
+    slide = (
+        "(() => {{ const s = document.querySelector('[data-line=\"{}\"] + .call input'); s.value = {};"
+        " s.dispatchEvent(new Event('input')); }})()"
+    )
+    window.do(slide.format(12, 1))
+    assert "k1" in chips(12) and bar(12).startswith("turn 2 of 2") and bar(4).startswith("call 4 of 6")
+    # A call chooses the turns of both loops that made it.
+    window.do(slide.format(4, 4))
+    assert bar(9).startswith("turn 3 of 3") and bar(12).startswith("turn 1 of 2") and "k0" in chips(12)
+    # The chosen value follows the turn, and its link leads back to it.
+    window.open(path, fragment=f"#program.py:14:{call}:3:total")
+    assert bar(9).startswith("turn 2 of 3") and bar(12).startswith("turn 2 of 2")
+    window.do(slide.format(9, 2))
+    assert window.do("location.hash") == f"#program.py:14:{call}:5:total"
+    assert window.errors == []
+
+
 def test_a_value_shows_its_elements(window, tmp_path):
     other = record(tmp_path / "a", ELEMENTS)
     trace = record(tmp_path / "b", ELEMENTS.replace("np.nan", "np.inf"))
@@ -440,7 +497,7 @@ def test_many_items_are_folded_and_parameters_have_strips(window, tmp_path):
     assert window.do(f"{chips}.length") == 9
     window.do(f"[...{chips}].pop().click()")
     assert window.do(f"{chips}.length") >= 20
-    weight = "[...document.querySelectorAll('.chip')].find((chip) => chip.textContent.startsWith('weight'))"
+    weight = "[...document.querySelectorAll('.parameters .chip')].find((chip) => chip.textContent.startsWith('weight'))"
     window.do(f"{weight}.click()")
     assert " gradients" in window.do("document.getElementById('details').textContent")
     assert window.errors == []
@@ -473,6 +530,23 @@ def test_hostile_names(window, tmp_path):
     assert window.do("document.querySelectorAll('img').length") == 0
     shown = window.do("document.body.innerText")
     assert "<img src=x" in shown and not re.search("[\u202e\x1b\u2028]", shown)
+    assert window.errors == []
+
+
+def test_lines_of_a_source_that_is_not_there(window, tmp_path):
+    trace = Trace()
+    site = trace.module(
+        "lost.py", [("<module>", 1), ("f", 2)], [("assign", 3, 1, "x"), ("assign", 4_000_000_000, 1, "y")]
+    )
+    call = trace.call(1)
+    trace.event(site, call, tensor((2,), min=1, max=1, mean=1, std=0))
+    trace.event(site + 1, call, scalar("far"))
+    trace.ended(call)
+    window.errors.clear()
+    window.open(write(trace.write(tmp_path / "lost.mtrace"), tmp_path))
+    assert window.do("document.querySelector('[data-line=\"2\"] .src').textContent") == "def f(…):"
+    window.do("document.querySelector('[data-line=\"3\"] .chip').click()")
+    assert "lost.py:3" in window.do("document.getElementById('details').textContent")
     assert window.errors == []
 
 
@@ -515,7 +589,7 @@ def test_modules_and_steps(window, tmp_path):
     window.errors.clear()
     window.open(write(tmp_path / "run.mtrace", tmp_path))
     tree = window.do("document.getElementById('tree').innerText")
-    assert re.search(r"blocks\s+▾?\s*0\s+Block\s+× 4", tree.replace("\n", " ")), tree
+    assert re.search(r"blocks\s+▾?\s*0\s+Block\s+×\s4", tree.replace("\n", " ")), tree
     assert "float32 [2, 4] → float32 [2, 4]" in tree
     assert "step 1 of 4" in window.do("document.getElementById('steps').textContent")
     window.do(
