@@ -262,11 +262,11 @@ bool argument_read_size(const struct argument_rule *rule,
 {
     char *end;
     double number = strtod(argument, &end);
-    double unit = *end == 'G'   ? 1e9
-                  : *end == 'M' ? 1e6
-                  : *end == 'T' ? 1e12
+    double unit = *end == 'G'                  ? 1e9
+                  : *end == 'M'                ? 1e6
+                  : *end == 'T'                ? 1e12
                   : *end == 'k' || *end == 'K' ? 1e3
-                                : 1;
+                                               : 1;
 
     end += unit > 1;
     end += unit > 1 && *end == 'B';

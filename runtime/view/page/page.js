@@ -273,7 +273,7 @@ function gradientStrip(series) {
 function largeStrip(title, bins, kind) {
   if (!hasStrip(bins)) return null;
   const drawn = drawStrip(bins, 300, 60, "large " + kind, title);
-  const bounds = drawn.low <= drawn.high ? ": " + number(drawn.low) + " to " + number(drawn.high) : "";
+  const bounds = drawn.low <= drawn.high ? ": " + [...new Set([number(drawn.low), number(drawn.high)])].join(" to ") : "";
   return make("figure", {}, make("figcaption", {}, title + bounds), drawn.svg);
 }
 
@@ -455,18 +455,26 @@ function chooseInside(call, from, to, changed) {
   }
 }
 
-/* The call; the calls that it was made from, in the turns that made it; and the first calls that it made. */
+/* Of the functions that are called in the chosen turns of the loops around the line, from the inmost on, the first calls there. */
+function chooseAround(line, call, changed) {
+  for (let loop = loopOfLine.get(line); loop; loop = loop.parent) chooseInside(call, ...rangeOf(loop, call), changed);
+}
+
+/* The call; the calls that it was made from, in the turns that made it; and the first calls inside it and in these turns. */
 function chooseCall(call) {
-  const changed = new Set([keyOfCall(call)]);
+  const changed = new Set([keyOfCall(call)]), callers = [];
   chosenCall.set(keyOfCall(call), call);
   for (let below = call, up = C.parent[call]; up > 0; below = up - 1, up = C.parent[up - 1]) {
     const key = keyOfCall(up - 1), module = moduleOf(up - 1);
     if (changed.has(key)) continue;
     chosenCall.set(key, up - 1);
     changed.add(key);
-    if (module) chooseTurns(lineKey(module.file, C.line[below]), up - 1, firstEvent[below]);
+    if (!module) continue;
+    chooseTurns(lineKey(module.file, C.line[below]), up - 1, firstEvent[below]);
+    callers.push([lineKey(module.file, C.line[below]), up - 1]);
   }
   chooseInside(call, 0, EVENT_COUNT, changed);
+  for (const [line, caller] of callers) chooseAround(line, caller, changed);
   changed.forEach(drawFunction);
 }
 
@@ -535,7 +543,7 @@ function drawFile(file, index) {
   section.append(code);
   if (!file.source) code.append(make("p", { class: "faint" }, "\u00a0\u00a0The trace does not hold this source: these are its lines with values."));
   const source = file.source || sourceOfSites(file), lines = source.split(/\r\n|\r|\n/);
-  if (lines[lines.length - 1] === "") lines.pop();
+  if (file.source && lines[lines.length - 1] === "") lines.pop();
   const coloured = colour(source);
   const functionAt = new Map();
   file.functions.forEach((fn, i) => { if (i > 0) functionAt.set(fn.line, i); });
@@ -748,7 +756,7 @@ function worstText(table, other) {
 
 function drawElements(box, event, add) {
   const table = tableOf.get(event), other = otherOf.get(event), at = figuresAt[event];
-  if (!/\[/.test(T[E.form[event]])) return;
+  if (!/\[/.test(T[E.form[event]]) || (!table && /\[\]/.test(T[E.form[event]]))) return;
   if (!table) {
     box.push(make("p", { class: "faint" }, "The page has no table of this value: it has those of the first visit of each line, and those near the verdict."));
     return;
@@ -896,7 +904,7 @@ function choose(event, isScrolled) {
   if (chosenCall.get(key) !== call) chooseCall(call);
   const line = lineKey(site.file, site.line), changed = new Set([key]);
   chooseTurns(line, call, event);
-  if (loopOfLine.has(line)) chooseInside(call, ...rangeOf(loopOfLine.get(line), call), changed);
+  chooseAround(line, call, changed);
   changed.forEach(drawFunction);
   showStep(event);
   reveal(line);
@@ -1159,14 +1167,19 @@ function drawSteps() {
   const slider = make("input", { type: "range", min: 0, max: best.length - 1, value: 0, "aria-label": "step" }), label = make("span", {});
   slider.addEventListener("input", () => { showStep(steps[+slider.value]); chooseCall(best[+slider.value]); });
   byId("steps").append(label, slider);
-  steps = best.map(turnOfCall);
+  steps = best.map((call, i) => startOfStep(call, i > 0 ? firstEvent[best[i - 1]] : -1));
   showStep(0);
 }
-/* The first event of the turn in which the call was made; without a loop, that of the call. */
-function turnOfCall(call) {
-  const caller = C.parent[call] - 1, module = caller >= 0 && moduleOf(caller), first = firstEvent[call];
-  const loop = module && loopOfLine.get(lineKey(module.file, C.line[call])), events = loop ? turnEvents(loop, caller) : [];
-  return placeIn(events, first + 1) > 0 ? events[placeIn(events, first + 1) - 1] : first;
+/* Where the step begins that the call is: with the turn of the outermost loop around it that the call before was not in. */
+function startOfStep(call, before) {
+  const caller = C.parent[call] - 1, module = caller >= 0 && moduleOf(caller);
+  let start = firstEvent[call];
+  for (let loop = module && loopOfLine.get(lineKey(module.file, C.line[call])); loop; loop = loop.parent) {
+    const turns = turnEvents(loop, caller), first = turns[placeIn(turns, firstEvent[call] + 1) - 1];
+    if (!(first > before)) break;
+    start = first;
+  }
+  return start;
 }
 /* The step that the event is in. */
 function showStep(event) {
