@@ -23,7 +23,6 @@ struct page_options {
     struct arena arena;      /* owned: the paths of `ranks` */
     struct trace_list ranks; /* owned: what one trace's word stands for */
     uint64_t max_size;
-    bool has_max_size;
     bool is_json;
 };
 
@@ -67,7 +66,6 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     switch (id) {
 #include "runtime/base/arguments/option_cases.h"
     case OPTION_MAX_SIZE:
-        options->has_max_size = true;
         return argument_read_size(&rules[id], argument, &options->max_size, error);
     default: /* --help and --version were answered before */
         return true;
@@ -116,7 +114,7 @@ static bool page_options_read(struct page_options *options,
 {
     const struct argument_reader reader = {apply_option, add_trace, options};
 
-    *options = (struct page_options){.max_size = PAGE_SIZE_DEFAULT};
+    *options = (struct page_options){.trace_count = 0};
     return arguments_read(rules, OPTION_COUNT, word_count, words, &reader, error) &&
            check(options, error);
 }
@@ -192,7 +190,7 @@ static enum exit_code write_two(const struct page_options *options)
                       number};
 
     snprintf(number, sizeof number, "%llu", (unsigned long long)options->max_size);
-    return diff_run(8, words);
+    return diff_run(options->max_size > 0 ? 8 : 6, words);
 }
 
 enum exit_code page_run(int word_count, char **words)

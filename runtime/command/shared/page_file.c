@@ -57,9 +57,6 @@ bool page_file_write(const struct page_trace_options *options,
     if (page.ask.memory_limit == 0) {
         page.ask.memory_limit = half_of_memory();
     }
-    if (page.max_size == 0) {
-        page.max_size = PAGE_SIZE_DEFAULT;
-    }
     is_done = page_trace_add(&page, &bytes, result, error) &&
               write_bytes(output, buffer_slice(&bytes), error);
     buffer_release(&bytes);

@@ -302,7 +302,7 @@ static PyObject *view_page(PyObject *module, PyObject *args)
         return NULL;
     }
     word = PyBytes_AsString(path);
-    options.max_size = max_size > 0 ? max_size : PAGE_SIZE_DEFAULT;
+    options.max_size = max_size;
     Py_BEGIN_ALLOW_THREADS;
     is_done = add_page(word, &options, &bytes, &error);
     Py_END_ALLOW_THREADS;

@@ -781,7 +781,7 @@ bool page_data_add(const struct page *page,
                    struct page_result *result,
                    struct error *error)
 {
-    uint64_t limit = room == 0 ? UINT64_MAX : room / BYTES_OF_EVENT;
+    uint64_t limit = room / BYTES_OF_EVENT;
     size_t start = text->size;
 
     for (;;) {
@@ -789,7 +789,7 @@ bool page_data_add(const struct page *page,
             text->size = start;
             return false;
         }
-        if (room == 0 || text->size - start <= room) {
+        if (text->size - start <= room || (limit == 0 && !page->is_strict)) {
             return true;
         }
         if (limit == 0) {
@@ -811,5 +811,6 @@ bool page_json_add(const struct page *page,
                    struct page_result *result,
                    struct error *error)
 {
-    return page_data_add(page, page->max_size, bytes, result, error);
+    return page_data_add(page, page->max_size > 0 ? page->max_size : PAGE_SIZE_DEFAULT,
+                         bytes, result, error);
 }

@@ -4,8 +4,8 @@
 
 #include "runtime/view/page/page.h"
 
-/* Appends the object and a line end, at most `room` bytes (0: no limit): fewer events where there is
- * no room for all. Fails if memory runs out, or if the rest alone needs more. */
+/* Appends the object and a line end, at most `room` bytes: fewer events where there is
+ * no room for all. Fails if memory runs out, or if the rest alone needs more and the page is strict. */
 bool page_data_add(const struct page *page,
                    uint64_t room,
                    struct buffer *text,

@@ -240,9 +240,7 @@ static bool add_data(const struct page *page,
                      struct page_result *result,
                      struct error *error)
 {
-    uint64_t room = page->max_size == 0     ? 0
-                    : page->max_size > used ? page->max_size - used
-                                            : 1;
+    uint64_t room = page->max_size > used ? page->max_size - used : 1;
     struct buffer json = BUFFER_INIT;
     bool is_done = page_data_add(page, room, &json, result, error);
 
@@ -256,13 +254,11 @@ static bool add_data(const struct page *page,
 /* `<` in the data, which is longer there. */
 #define ESCAPES_SIZE 16384
 /* Style, script and what else is beside the parts. */
-#define FRAME_SIZE 81920
+#define FRAME_SIZE 98304
 
 uint64_t page_part_size(uint64_t max_size, size_t count)
 {
-    if (max_size == 0) {
-        return 0;
-    }
+    max_size = max_size > 0 ? max_size : PAGE_SIZE_DEFAULT;
     return max_size > FRAME_SIZE + count ? (max_size - FRAME_SIZE) / count : 1;
 }
 

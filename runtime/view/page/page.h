@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most that a page is without a wish. */
+/* The most that a page is without a wish, if its sources and lines are not larger. */
 #define PAGE_SIZE_DEFAULT ((uint64_t)8 << 20)
 
 #define PAGE_EVENT_NONE UINT64_MAX
@@ -83,7 +83,8 @@ struct page {
     struct log_reader *other_reader; /* borrowed */
     void *mark_context;
     uint64_t focus;       /* event around which most is kept; PAGE_EVENT_NONE */
-    uint64_t max_size;    /* in bytes; 0: no limit */
+    uint64_t max_size;    /* in bytes; 0: PAGE_SIZE_DEFAULT */
+    bool is_strict;       /* fails where the sources and lines alone need more */
     uint64_t value_count; /* events with a value; 0: to be counted */
 };
 
@@ -92,7 +93,8 @@ struct page_result {
     uint64_t kept_count;  /* of these, those that the page has one by one */
 };
 
-/* Appends the data alone. Fails if memory runs out or the page cannot be as small as max_size. */
+/* Appends the data alone. Fails if memory runs out, or if is_strict and the page cannot be as small as
+ * max_size. */
 bool page_json_add(const struct page *page,
                    struct buffer *bytes,
                    struct page_result *result,

@@ -175,8 +175,9 @@ function turnEvents(loop, call) {
     if (loopOfLine.get(lineKey(loop.file, line)) !== loop) continue;
     for (const series of seriesOfLine.get(lineKey(loop.file, line)) || []) {
       const events = eventsInCall(series, call);
+      if (!events.length || (E.flags[events[0]] & READ)) continue;
       if (events.length > most.length) most = events;
-      if (line === loop.line && events.length) loop.hasTarget = true;
+      if (line === loop.line) loop.hasTarget = true;
     }
   }
   return most;

@@ -259,7 +259,9 @@ static bool write_page(struct trace_page *trace,
     page->command = trace->options->command;
     page->reader = trace->why.reader;
     page->sources = &trace->why.sources;
-    page->max_size = trace->options->max_size;
+    page->max_size =
+        page_part_size(trace->options->max_size, trace->options->other_count + 1);
+    page->is_strict = trace->options->max_size > 0;
     page->value_count = trace->why.value_count;
     if (has_cause(trace)) {
         enum why_how how = trace->why.producers[trace->why.main].how;
@@ -377,7 +379,6 @@ static bool add_parts(const struct page_trace_options *options,
         struct page_trace_result one;
 
         part.path = i == 0 ? options->path : options->others[i - 1];
-        part.max_size = page_part_size(options->max_size, options->other_count + 1);
         other.size = 0;
         is_done = add_part(&part, i, bytes, i == 0 ? title : &other,
                            i == 0 ? result : &one, error);

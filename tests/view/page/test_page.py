@@ -258,6 +258,15 @@ def test_a_large_trace_has_tables_of_some(tmp_path):
     assert names[0] == "x" and names[-1] == "y" and tables[-1]["values"] == ["NaN", "NaN"]
 
 
+def test_a_source_larger_than_the_usual_page(tmp_path):
+    source = "import numpy as np\n" + "# a long line of words\n" * 400_000 + "x = np.ones(2)\n"
+    path = write(record(tmp_path / "large", source), tmp_path)
+    assert path.stat().st_size > 8 << 20
+    assert Page(path).data["events"]["count"] > 0
+    run = viewer.run("page", tmp_path / "large/run.mtrace", "-o", path, "--max-size", "900K")
+    assert run.returncode == 2 and "for its sources and lines alone" in run.stderr
+
+
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
     """The name that the traces of three ranks were given; the second one has the NaN."""
@@ -415,6 +424,13 @@ def work():
     return done
 
 work()
+
+def grow(x):
+    while x.sum() < 6:
+        x = x + 1
+    return x
+
+grow(np.zeros(2))
 """
 
 
@@ -430,6 +446,7 @@ def test_each_loop_has_its_own_turns(window, tmp_path):
         return window.do(f"document.querySelector('[data-line=\"{line}\"] + .call').textContent")
 
     assert bar(9).startswith("turn 1 of 3") and bar(12).startswith("turn 1 of 2 (6 in the call)")
+    assert bar(21).startswith("turn 1 of 3")
     assert "in other turns" in chips(11)
     # The NaN was made in the second turn: all lines are shown as they were then.
     window.press("n")

@@ -145,7 +145,8 @@ static bool write_page(struct diff_page *diff,
         .pictures = {buffer_slice(&diff->pictures[0]),
                      buffer_slice(&diff->pictures[1])},
         .focus = notes->first_event,
-        .max_size = options->max_size > 0 ? options->max_size : PAGE_SIZE_DEFAULT,
+        .max_size = options->max_size,
+        .is_strict = options->max_size > 0,
     };
 
     /* Two programs that have nothing in common were not compared. */
