@@ -152,8 +152,13 @@ static void picture_add(struct buffer *bytes, struct slice svg, struct slice the
 static void pictures_add(const struct page *page, struct buffer *bytes)
 {
     if (page->pictures[0].size == 0) {
-        buffer_add(bytes,
-                   SLICE("<p class=\"faint\">No tensors or arrays to draw.</p>\n"));
+        buffer_add(
+            bytes,
+            page->has_large_picture
+                ? SLICE("<p class=\"faint\">The picture has too many boxes for a "
+                        "page: monitorch graph --function NAME -o FILE.svg "
+                        "draws a part.</p>\n")
+                : SLICE("<p class=\"faint\">No tensors or arrays to draw.</p>\n"));
         return;
     }
     buffer_add(bytes, SLICE("<section aria-label=\"picture\"><h2>Which value was made "

@@ -74,6 +74,7 @@ struct page {
     const struct page_list *lists; /* borrowed */
     size_t list_count;
     struct slice pictures[2]; /* SVG, light and dark; "": none */
+    bool has_large_picture;   /* it is left out */
     /* As in struct flow_options; NULL: no marks. */
     enum flow_mark (*mark)(void *mark_context, uint64_t event);
     struct slice (*remark)(void *mark_context, uint64_t event);

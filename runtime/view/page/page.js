@@ -779,12 +779,21 @@ function drawElements(box, event, add) {
   if (other && other.values) box.push(drawCells(other, null, "A"));
 }
 
+/* A page of http has no clipboard: there the text is selected in a field, and copied as by a key. */
+function copyOld(text) {
+  const field = make("textarea", { class: "skip", "aria-label": "text to copy" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const isDone = document.execCommand("copy");
+  field.remove();
+  return isDone ? Promise.resolve() : Promise.reject(new Error("not allowed"));
+}
 function copyButton(text, label) {
   const button = make("button", { type: "button" }, label);
+  const show = (words) => { button.textContent = words; say(words + " " + text); setTimeout(() => { button.textContent = label; }, 1500); };
   button.addEventListener("click", () => {
-    const done = () => say("copied " + text);
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => {});
-    else done();
+    (navigator.clipboard ? navigator.clipboard.writeText(text).catch(() => copyOld(text)) : copyOld(text)).then(() => show("Copied"), () => show("Not copied:"));
   });
   return button;
 }

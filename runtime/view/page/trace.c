@@ -13,6 +13,8 @@
 #define DEPTH     8
 #define CHAIN_MAX 24
 _Static_assert(WHY_PRODUCERS_MAX <= CHAIN_MAX, "each producer has a row");
+/* A picture with more boxes would be most of the page. */
+#define NODES_MAX 1000
 /* Edges of more values are left out: their graph needs about 500 bytes each. */
 #define GRAPH_MAX 500000
 
@@ -190,6 +192,7 @@ static bool draw_trace(struct trace_page *trace)
 {
     struct render_options render = {.is_fitted = true,
                                     .strip = trace->options->ask.strip,
+                                    .node_limit = NODES_MAX,
                                     .flow.has_nan_marks = true,
                                     .flow.has_updates = true,
                                     .picture = PICTURE_OPTIONS_DEFAULT};
@@ -200,8 +203,14 @@ static bool draw_trace(struct trace_page *trace)
     }
     render.format = RENDER_SVG;
     render.dark = &trace->pictures[1];
-    return render_trace(trace->options->path, &render, &trace->pictures[0], &result,
-                        trace->error);
+    if (!render_trace(trace->options->path, &render, &trace->pictures[0], &result,
+                      trace->error)) {
+        trace->page.has_large_picture =
+            trace->options->render == NULL && trace->error->kind == ERROR_USAGE;
+        *trace->error = trace->page.has_large_picture ? ERROR_INIT : *trace->error;
+        return trace->page.has_large_picture;
+    }
+    return true;
 }
 
 /* ---- the graph, for edges ---- */

@@ -267,6 +267,13 @@ def test_a_source_larger_than_the_usual_page(tmp_path):
     assert run.returncode == 2 and "for its sources and lines alone" in run.stderr
 
 
+def test_a_picture_of_too_many_boxes_is_left_out(tmp_path):
+    lines = [f"x{i} = np.ones(2) + {i}" for i in range(1100)]
+    source = "import numpy as np\n" + "\n".join(lines) + "\ny = x0 + x1\n"
+    text = write(record(tmp_path / "many", source), tmp_path).read_text()
+    assert "too many boxes for a page" in text and "<svg" not in text
+
+
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
     """The name that the traces of three ranks were given; the second one has the NaN."""
