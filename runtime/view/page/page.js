@@ -909,13 +909,21 @@ function showChosen() {
 
 let isOurs = false;
 function choose(event, isScrolled) {
+  const old = chosen;
   chosen = event;
   const site = placeOf(event), key = functionKey(site.file, site.fn), call = E.call[event];
-  if (chosenCall.get(key) !== call) chooseCall(call);
   const line = lineKey(site.file, site.line), changed = new Set([key]);
+  const turns = () => (loopsOfFunction.get(key) || []).map((loop) => chosenTurn.get(loop.key) || 0).join();
+  const before = turns(), isOther = chosenCall.get(key) !== call;
+  if (isOther) chooseCall(call);
   chooseTurns(line, call, event);
-  chooseAround(line, call, changed);
-  changed.forEach(drawFunction);
+  if (isOther || turns() !== before) {
+    chooseAround(line, call, changed);
+    changed.forEach(drawFunction);
+  } else {
+    if (old >= 0) drawChips(lineKey(placeOf(old).file, placeOf(old).line));
+    drawChips(line);
+  }
   showStep(event);
   reveal(line);
   drawDetails();
