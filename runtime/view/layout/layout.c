@@ -785,13 +785,13 @@ static bool is_within(const struct layout *layout,
                       double y,
                       struct layout_point size)
 {
-    const struct layout_group *around =
-        &layout->groups[group == LAYOUT_NONE ? 0 : group];
     struct layout_point start = {0.0, 0.0};
     struct layout_point end = {layout->width, layout->height};
     const double rounding = 1e-6 * (1.0 + layout->width + layout->height);
 
     if (group != LAYOUT_NONE) {
+        const struct layout_group *around = &layout->groups[group];
+
         start = (struct layout_point){around->x, around->y};
         end = (struct layout_point){around->x + around->width,
                                     around->y + around->height};
