@@ -449,7 +449,7 @@ static void sources_record_frame(struct session *session,
  * what compiles code watches its identity. */
 struct hook_object {
     PyObject_HEAD struct session *session; /* borrowed from the extension module */
-    consumer_set *sets;   /* owned: of the module's sites; NULL: none was visited */
+    consumer_set *sets;   /* owned: one for each of the module's sites */
     uint64_t sets_number; /* of the session's consumers when these were made */
     uint64_t number;      /* of the recording that it has joined */
     struct recorded_module
@@ -687,13 +687,6 @@ static __attribute__((noinline)) bool hook_choose(struct hook_object *hook)
     uint32_t count = hook->module->table.site_count;
     consumer_set recording = session_records(session) ? CONSUMER_RECORDING : 0;
 
-    if (hook->sets == NULL) {
-        hook->sets = memory_allocate(count, sizeof(*hook->sets));
-    }
-    if (hook->sets == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
     for (uint32_t i = 0; i < count; i++) {
         hook->sets[i] = recording;
     }
@@ -891,8 +884,14 @@ static PyObject *make_object(PyObject *extension, struct site_module *site_modul
         object->extension = Py_NewRef(extension);
         object->module = site_module;
         object->sets_number = UINT64_MAX;
+        /* Made here, because a visit must not fail for lack of memory. */
+        object->sets =
+            memory_allocate(site_module->table.site_count, sizeof(*object->sets));
+        if (object->sets == NULL) {
+            PyErr_NoMemory();
+        }
     }
-    if (object != NULL && name != NULL) {
+    if (object != NULL && object->sets != NULL && name != NULL) {
         hook = PyCFunction_NewEx(&hook_definition, (PyObject *)object, name);
     }
     Py_XDECREF(object);
