@@ -404,7 +404,7 @@ def saved(folder, tensors, **options):
     return folder
 
 
-def answers_of_trainings(folder):
+def _trainings(folder):
     """Of diff: gradients and steps."""
     text = "import torch\nw = torch.ones(3, requires_grad=True)\noptimizer = torch.optim.SGD([w], lr=0.1)\n"
     text += "y = w * 2\nloss = y.sum()\nloss.backward()\noptimizer.step()\n"
@@ -441,7 +441,7 @@ def answers_of_diff(folder):
     text += "def run(x):\n    a = x * 2\n    b = x * 3\n    return helper.mix(a, b)\nout = run(2.5)\n"
     mixed = (record(folder / "mix", text), record(folder / "mixed", text.replace("* 3", "* 5")))
     yield from answer("diff", "--json", *mixed, exit_code=1)
-    yield from answers_of_trainings(folder)
+    yield from _trainings(folder)
     # Another program, and traces of which one has nothing.
     other = record(folder / "other", "x = 1.0\ny = x + 1\n", name="other.py")
     none = record(folder / "none", "print()\n")
