@@ -105,6 +105,21 @@ BROKEN = {
 }
 
 GROWN = {
+    "a LayerNorm whose variance overflows": ("""
+        model = torch.nn.Sequential(
+            torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8)
+        )
+        norm = torch.nn.LayerNorm(8, elementwise_affine=False)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1000)  #RATE
+        for step in range(9):
+            x = torch.randn(4, 8)
+            h = model(x)
+            y = norm(h)  #!
+            loss = y.sum() - h.abs().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """, "1000"),
     "a rate of the constructor": ("""
         model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
         optimizer = torch.optim.SGD(model.parameters(), lr=30)  #RATE

@@ -18,7 +18,7 @@ def test_the_rate_and_its_line(tmp_path, name, option):
     marked = write(tmp_path, body)
     forked_runs.run(tmp_path, ["monitorch", "run", "-q", option, "program.py"])
     answer = viewer.run("why", tmp_path / "run.mtrace").stdout
-    place = re.match(r"\S+:(\d+): Inf made here: (.*)", answer)
+    place = re.match(r"\S+:(\d+): (?:Inf|NaN) made here: (.*)", answer)
     source = (tmp_path / "program.py").read_text().splitlines()
     lines = [i for i, line in enumerate(source, 1) if line.endswith("#RATE")]
     assert place and int(place[1]) in marked, answer

@@ -63,6 +63,7 @@ struct training_record {
     uint32_t module, site; /* of the line: of the trace, and of the module's table */
     uint32_t state;        /* STATE: in `names` */
     uint8_t what;          /* enum training_what */
+    bool is_rate_read; /* that line's step read the rate: who set it is not recorded */
     bool has_figures;
 };
 
@@ -81,6 +82,7 @@ struct training_rate {
         optimizer; /* "SGD"; of the second one of the class "SGD@2"; in the arena */
     double rate;   /* NaN: its groups have several */
     uint32_t module, site; /* the line that set it */
+    bool is_read;          /* or whose step read it */
 };
 
 struct training {

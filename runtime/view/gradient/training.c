@@ -193,6 +193,7 @@ static bool add_rate(struct training *training, const struct log_event_view *eve
     rate->rate = is_first || rate->rate == number ? number : NAN;
     rate->module = event->module_number;
     rate->site = event->site_number - event->module->first_site;
+    rate->is_read = (event->flags & LOG_EVENT_READ) != 0;
     return !training->arena.has_failed;
 }
 
@@ -211,6 +212,7 @@ static void set_rate(const struct training *training, struct training_record *re
         record->rate = rate->rate;
         record->rate_module = rate->module;
         record->rate_site = rate->site;
+        record->is_rate_read = rate->is_read;
     }
 }
 

@@ -5,6 +5,8 @@
 #include "runtime/base/memory.h"
 
 #include <assert.h>
+#include <float.h>
+#include <math.h>
 
 /* The largest magnitude of a parameter is this many times that of its first record. Training leaves it
  * within a few times. */
@@ -74,7 +76,8 @@ void why_rate_add(const struct why *why,
                   struct buffer *text)
 {
     if (record->rate == record->rate) {
-        buffer_add_format(text, "lr is %.4g, set at ", record->rate);
+        buffer_add_format(text, "lr is %.4g, %s at ", record->rate,
+                          record->is_rate_read ? "read" : "set");
         add_place(why, record->rate_module, record->rate_site, text);
     }
 }
@@ -150,6 +153,31 @@ static struct slice keep(struct why *why, struct buffer *text)
     return kept;
 }
 
+/* Whether a value that went in is so large that its square is beyond float32, in which variances and
+ * norms are computed. */
+static bool has_overflowed(struct why *why, struct why_producer *producer)
+{
+    struct why_input inputs[WHY_INPUTS_MAX];
+
+    why_fill_inputs(why, producer, inputs);
+    for (uint32_t i = 0; i < producer->input_count; i++) {
+        const struct statistics *statistics = &inputs[i].statistics;
+        double most;
+
+        if (!inputs[i].has_statistics || inputs[i].dtype == DTYPE_FLOAT64 ||
+            dtype_class(inputs[i].dtype) != DTYPE_CLASS_FLOATING ||
+            statistics_finite_count(statistics) == 0) {
+            continue;
+        }
+        most = fmax(fabs(statistics_bound_real(inputs[i].dtype, statistics->min)),
+                    fabs(statistics_bound_real(inputs[i].dtype, statistics->max)));
+        if (most * most > FLT_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void why_explain_growth(struct why *why)
 {
     struct why_producer *main = &why->producers[why->main];
@@ -157,8 +185,8 @@ void why_explain_growth(struct why *why)
     struct buffer lines = BUFFER_INIT;
 
     if (why->producer_count == 0 || main->node >= why->graph.node_count ||
-        (main->made & WHY_INF) == 0 || main->is_soft ||
-        (main->how != WHY_MADE && main->how != WHY_BACKWARD)) {
+        main->is_soft || (main->how != WHY_MADE && main->how != WHY_BACKWARD) ||
+        ((main->made & WHY_INF) == 0 && !has_overflowed(why, main))) {
         return;
     }
     why->arena.has_failed |=

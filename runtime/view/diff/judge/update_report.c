@@ -405,18 +405,22 @@ static enum diff_class class_of_step(const struct judging *judging)
 
 /* ---- places ---- */
 
+/* The recorder makes tables of their own for lines without a site: those have no source. */
 static uint32_t module_of_file(const struct log_reader *reader, struct slice file)
 {
     uint32_t count = log_reader_module_count(reader);
+    uint32_t found = UINT32_MAX;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct log_module *module = log_reader_module(reader, i);
 
-        if (slice_equal(module->file, file) || slice_equal(module->table.path, file)) {
-            return i;
+        if ((slice_equal(module->file, file) ||
+             slice_equal(module->table.path, file)) &&
+            (found == UINT32_MAX || module->source.size > 0)) {
+            found = i;
         }
     }
-    return UINT32_MAX;
+    return found;
 }
 
 /* The line that called the step. */

@@ -441,13 +441,14 @@ static uint32_t find_gradient(const struct comparing *comparing,
     return found;
 }
 
-/* A run that was killed lacks the end of its last step. */
+/* A run that was killed, and a file that was cut, lack the end of the last step. */
 static bool is_cut(const struct diff_updates *updates, unsigned side, uint32_t step)
 {
     const struct diff_update_side *cut = &updates->sides[side];
 
     return step + 1 == cut->step_count &&
-           log_reader_header(cut->reader)->is_closed == 0;
+           (log_reader_header(cut->reader)->is_closed == 0 ||
+            log_reader_damage_count(cut->reader) > 0);
 }
 
 /* B's gradient in terms of A; false: A has nothing that could have it. */
