@@ -172,15 +172,22 @@ def main() -> int:
         return 0
     if shutil.which("valgrind") is None:
         sys.exit("visit_way.py: valgrind is not installed")
-    print(f"{'consumer':20} {'functions':>9} {'files':>6} {'instructions':>13}   Python functions, files")
+    print(
+        f"{'consumer':20} {'functions':>9} {'files':>6} {'instructions':>13}   Python functions, files"
+    )
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         (place / "plain.py").write_text(PROGRAM)
-        subprocess.run(["monitorch-instrument", "plain.py", "-o", "program.py"], cwd=place, check=True)
+        subprocess.run(
+            ["monitorch-instrument", "plain.py", "-o", "program.py"], cwd=place, check=True
+        )
         for name in options.consumers or CONSUMERS:
             functions, files, count, python = follow(name, place)
             calls, python_files = python.split()[1:]
-            print(f"{name:20} {len(functions):9} {len(files):6} {count:13,}   {calls}, {python_files}", flush=True)
+            print(
+                f"{name:20} {len(functions):9} {len(files):6} {count:13,}   {calls}, {python_files}",
+                flush=True,
+            )
             if options.list:
                 for function, file in sorted(functions.items(), key=lambda item: item[1]):
                     print(f"    {file.split('/runtime/')[-1]}: {function}")

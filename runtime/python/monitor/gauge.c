@@ -5,6 +5,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/python/module_add.h"
 #include "runtime/python/visit/values.h"
+#include "runtime/python/visit/visit.h"
 #include "runtime/python/watch/observe.h"
 
 #include <string.h>
@@ -65,8 +66,13 @@ static bool measure(struct gauge_object *gauge, size_t index, const struct tenso
     struct slot *slot;
     uint64_t hash;
 
-    value_measure(part, STATISTICS_WANT_VALUES, gauge->thread_limit, &statistics,
-                  &hash);
+    if (gauge->has_axis) {
+        value_measure(part, STATISTICS_WANT_VALUES, gauge->thread_limit, &statistics,
+                      &hash);
+    } else {
+        visit_measure(part, STATISTICS_WANT_VALUES, gauge->thread_limit, &statistics,
+                      &hash);
+    }
     if (!slots_want(gauge, index + 1)) {
         return false;
     }
@@ -234,8 +240,9 @@ struct wait {
     bool is_reported;
 };
 
+/* What gauges keep of a session. */
 struct gauge_devices {
-    struct device_queue *queue; /* owned */
+    struct device_queue *queue; /* owned; NULL: none was needed yet */
     struct wait *waits;         /* owned */
     unsigned fork_count;        /* what session_fork_count() was when it was made */
 };
@@ -265,22 +272,28 @@ static bool waits_drop(struct gauge_devices *devices)
     return are_written;
 }
 
+static void gauge_devices_end(void *part)
+{
+    struct gauge_devices *devices = part;
+
+    waits_drop(devices);
+    device_queue_free(devices->queue);
+}
+
+static const struct part_kind gauge_part = {sizeof(struct gauge_devices), NULL, NULL,
+                                            gauge_devices_end};
+
+/* NULL: no memory. */
 static struct gauge_devices *devices_get(struct session *session)
 {
-    struct gauge_devices *devices = session->gauge_devices;
+    struct gauge_devices *devices = parts_get(&session->parts, &gauge_part);
 
-    if (devices == NULL) {
-        devices = memory_allocate_zeroed(1, sizeof *devices);
-        if (devices == NULL) {
-            return NULL;
-        }
+    if (devices->queue == NULL) {
         devices->queue = device_queue_new(session->access, report, NULL);
         devices->fork_count = session_fork_count();
         if (devices->queue == NULL) {
-            memory_free(devices);
             return NULL;
         }
-        session->gauge_devices = devices;
     }
     if (devices->fork_count != session_fork_count()) {
         device_queue_forget(devices->queue);
@@ -317,21 +330,14 @@ static bool gauge_devices_add(struct session *session,
 /* Waits for all that was begun, and adds it to the gauges. False: some of it was lost. */
 static bool gauge_devices_flush(struct session *session)
 {
-    if (session->gauge_devices == NULL) {
+    const struct gauge_devices *known = parts_get(&session->parts, &gauge_part);
+    struct gauge_devices *devices = known->queue == NULL ? NULL : devices_get(session);
+
+    if (devices == NULL) {
         return true;
     }
-    struct gauge_devices *devices = devices_get(session);
     device_queue_flush(devices->queue);
     return waits_drop(devices);
-}
-
-void gauge_devices_free(struct gauge_devices *devices)
-{
-    if (devices != NULL) {
-        waits_drop(devices);
-        device_queue_free(devices->queue);
-        memory_free(devices);
-    }
 }
 
 static freefunc free_of(PyTypeObject *type)
@@ -571,7 +577,10 @@ int gauge_exec(PyObject *module)
         .slots = slots,
     };
 
-    if (module_add_type(module, &spec) < 0 ||
+    struct session *session = PyModule_GetState(module);
+
+    if (parts_add(&session->parts, &gauge_part) < 0 ||
+        module_add_type(module, &spec) < 0 ||
         module_add_object(module, "GAUGE_METRICS", metric_names()) < 0) {
         return -1;
     }
@@ -593,6 +602,9 @@ struct probe {
     PyObject
         *get_task; /* owned: torch's function for the running backward pass's number */
     void *module;  /* its address: copies of the module have the hook too */
+    PyObject *
+        last; /* owned: a weak reference to the tensor that visit() got last; NULL: none */
+    uint32_t last_version; /* of that tensor */
 };
 
 static void switch_dealloc(PyObject *self)
@@ -625,6 +637,7 @@ static int probe_clear(PyObject *self)
     Py_CLEAR(probe->callback);
     Py_CLEAR(probe->unread);
     Py_CLEAR(probe->get_task);
+    Py_CLEAR(probe->last);
     return 0;
 }
 
@@ -759,29 +772,107 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
+/* ---- a local variable ---- */
+
+/* Whether nothing counts how often it is written to, as of tensors made in inference mode. */
+static bool has_no_version(uint32_t version, PyObject *tensor)
+{
+    PyObject *number = version > 0 ? NULL : PyObject_GetAttrString(tensor, "_version");
+    bool has_none = version == 0 && number == NULL;
+
+    PyErr_Clear();
+    Py_XDECREF(number);
+    return has_none;
+}
+
+/* Keeps which tensor it is, and in which version. Whether it differs from the one before. */
+static bool
+note_tensor(struct probe *probe, struct tensor_access *access, PyObject *tensor)
+{
+    uint32_t version = tensor_version(access, tensor);
+    bool is_same = probe->last != NULL && PyWeakref_GetObject(probe->last) == tensor;
+    bool is_changed =
+        !is_same || probe->last_version != version || has_no_version(version, tensor);
+    PyObject *former = probe->last;
+
+    if (!is_same) {
+        probe->last = PyWeakref_NewRef(tensor, NULL);
+        PyErr_Clear();
+        Py_XDECREF(former);
+    }
+    probe->last_version = version;
+    return is_changed;
+}
+
+PyDoc_STRVAR(
+    visit_doc,
+    "visit(value, may_be_unchanged): what a variable is, as a watcher has it.");
+
+static PyObject *
+probe_visit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    struct probe *probe = (struct probe *)self;
+    struct session *session = PyType_GetModuleState(Py_TYPE(self));
+    const struct type_info *info;
+    bool is_changed;
+
+    if (session == NULL || count != 2) {
+        PyErr_SetString(PyExc_TypeError,
+                        "visit() expects a value and whether it may be unchanged");
+        return NULL;
+    }
+    info = type_cache_get(&session->types, Py_TYPE(arguments[0]));
+    if (info->kind != TYPE_TENSOR || info->tensor == TENSOR_CLASS_NUMPY) {
+        Py_RETURN_NONE;
+    }
+    is_changed = note_tensor(probe, session->access, arguments[0]);
+    if ((arguments[1] == Py_True && !is_changed) || probe->owner == NULL ||
+        !((struct switch_object *)probe->owner)->is_on || is_in_backward(probe)) {
+        Py_RETURN_NONE;
+    }
+    return measure_all(probe, arguments[0]) ? Py_NewRef(Py_None) : NULL;
+}
+
+PyDoc_STRVAR(forget_doc, "forget(): the next value differs from the last one.");
+
+static PyObject *probe_forget(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    Py_CLEAR(((struct probe *)self)->last);
+    Py_RETURN_NONE;
+}
+
 /* ---- the types ---- */
 
-int probe_exec(PyObject *module)
+static int add_switch_type(PyObject *module)
 {
     static PyMemberDef members[] = {
         {"is_on", T_BOOL, offsetof(struct switch_object, is_on), 0,
          "Whether the probes measure."},
         {NULL, 0, 0, 0, NULL},
     };
-    static PyType_Slot switch_slots[] = {
+    static PyType_Slot slots[] = {
         {Py_tp_dealloc, switch_dealloc},
         {Py_tp_members, members},
         {Py_tp_doc, "Turns the probes of a monitor on and off."},
         {0, NULL},
     };
-    static PyType_Spec switch_spec = {
+    static PyType_Spec spec = {
         .name = "monitorch._recorder.Switch",
         .basicsize = sizeof(struct switch_object),
         .flags = Py_TPFLAGS_DEFAULT,
-        .slots = switch_slots,
+        .slots = slots,
     };
+
+    return module_add_type(module, &spec);
+}
+
+int probe_exec(PyObject *module)
+{
     static PyMethodDef methods[] = {
         {"leave", (PyCFunction)(void (*)(void))probe_leave, METH_FASTCALL, leave_doc},
+        {"visit", (PyCFunction)(void (*)(void))probe_visit, METH_FASTCALL, visit_doc},
+        {"forget", probe_forget, METH_NOARGS, forget_doc},
         {"__reduce__", observe_reduce, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };
@@ -791,7 +882,7 @@ int probe_exec(PyObject *module)
         {Py_tp_traverse, probe_traverse},
         {Py_tp_clear, probe_clear},
         {Py_tp_methods, methods},
-        {Py_tp_doc, "The forward hook of one monitored module."},
+        {Py_tp_doc, "What measures one output of a module, or one local variable."},
         {0, NULL},
     };
     static PyType_Spec probe_spec = {
@@ -801,7 +892,5 @@ int probe_exec(PyObject *module)
         .slots = probe_slots,
     };
 
-    return module_add_type(module, &switch_spec) < 0
-               ? -1
-               : module_add_type(module, &probe_spec);
+    return add_switch_type(module) < 0 ? -1 : module_add_type(module, &probe_spec);
 }

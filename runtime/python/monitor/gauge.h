@@ -7,10 +7,6 @@
 
 #include "runtime/python/record/session.h"
 
-struct gauge_devices;
-
-void gauge_devices_free(struct gauge_devices *devices); /* may be NULL */
-
 #include <Python.h>
 
 #include "runtime/python/record/session.h"

@@ -618,10 +618,6 @@ static int module_exec(PyObject *module)
     session->name_co_name = PyUnicode_InternFromString("co_name");
     imports_init(&session->imports);
     session->hook_type = (PyTypeObject *)hook_make_type(module);
-    session->watcher_type = (PyTypeObject *)watcher_make_type(module);
-    if (watcher_add_kind(session) < 0) {
-        return -1;
-    }
     session->first_parameters = PyDict_New();
     if (session->module_paths == NULL || session->name_f_back == NULL ||
         session->name_f_globals == NULL || session->name_name == NULL ||
@@ -638,9 +634,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 
     Py_VISIT(session->hook_type);
     Py_VISIT(session->gradient_type);
-    Py_VISIT(session->watcher_type);
-    Py_VISIT(session->spy_contexts);
-    if (consumers_traverse(&session->consumers, visit, arg) != 0) {
+    if (parts_traverse(&session->parts, visit, arg) != 0 ||
+        consumers_traverse(&session->consumers, visit, arg) != 0) {
         return -1;
     }
     if (change_traverse(session, visit, arg) != 0) {
@@ -657,8 +652,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(session->hook_type);
     Py_CLEAR(session->gradient_type);
     consumers_clear(&session->consumers);
-    Py_CLEAR(session->watcher_type);
-    Py_CLEAR(session->spy_contexts);
+    parts_clear(&session->parts);
     if (session->tracking != NULL) {
         tracking_clear(session->tracking);
     }
@@ -680,7 +674,7 @@ static void module_free(void *module)
     }
     change_end(session);
     frame_forget_lines(session);
-    gauge_devices_free(session->gauge_devices);
+    parts_release(&session->parts);
     device_queue_free(session->devices);
     tracking_free(session->tracking);
     gradients_free(session->gradients);
@@ -692,9 +686,6 @@ static void module_free(void *module)
     Py_XDECREF(session->name_name);
     Py_XDECREF(session->name_co_flags);
     Py_XDECREF(session->name_co_name);
-    for (size_t i = 0; i < FULL_NAME_ATTRIBUTE_COUNT; i++) {
-        Py_XDECREF(session->full_name_attributes[i]);
-    }
     imports_release(&session->imports);
     tensor_access_free(session->access);
     memory_free(session->path);
@@ -703,6 +694,8 @@ static void module_free(void *module)
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
+    {Py_mod_exec, spy_exec},
+    {Py_mod_exec, watcher_exec},
     {Py_mod_exec, follow_exec},
     {Py_mod_exec, observe_exec},
     {Py_mod_exec, saver_safetensors_exec},

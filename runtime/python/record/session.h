@@ -8,6 +8,7 @@
 
 #include "runtime/array/uninitialised.h"
 #include "runtime/base/number_map.h"
+#include "runtime/python/record/parts.h"
 #include "runtime/python/record/stop.h"
 #include "runtime/python/tensor/device/device.h"
 #include "runtime/python/tracker/tracker.h"
@@ -37,8 +38,6 @@ struct known_line {
     long offset;
     uint32_t line;
 };
-
-#define FULL_NAME_ATTRIBUTE_COUNT 5 /* see spy_make_full_name */
 
 /* The module's state. */
 struct session {
@@ -81,15 +80,8 @@ struct session {
     PyTypeObject *gradient_type; /* owned */
     struct changes *changes;     /* owned: see change.h; NULL: no value is changed */
 
-    PyTypeObject *watcher_type; /* owned */
     PyObject *first_parameters; /* owned: a dict, see frames.c */
-    uint64_t saved_count;       /* of tensors saved by this process, see saver.h */
-    PyObject
-        *spy_contexts; /* owned: see python/spy/spy.h; NULL: no context was ever open */
-    PyObject
-        *full_name_attributes[FULL_NAME_ATTRIBUTE_COUNT]; /* owned; NULL at first */
-    struct gauge_devices
-        *gauge_devices; /* owned: see python/monitor/devices.h; may be NULL */
+    struct parts parts;         /* what savers, monitors and others keep */
 };
 
 /* How often this process was forked off another since it was started. */

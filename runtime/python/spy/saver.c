@@ -4,6 +4,7 @@
 #include "runtime/array/expanded.h"
 #include "runtime/base/buffer.h"
 #include "runtime/python/module_add.h"
+#include "runtime/python/spy/spy.h"
 #include "runtime/saved/pt/pt.h"
 #include "runtime/saved/safetensors/safetensors.h"
 
@@ -166,7 +167,7 @@ static bool saver_request_init(struct saver_request *request,
         saver_request_release(request);
         return false;
     }
-    request->saved.order = session->saved_count++;
+    request->saved.order = spy_next_order(session);
     return true;
 }
 

@@ -3,6 +3,54 @@
 
 #include "runtime/python/record/session.h"
 
+/* ---- what savers keep of a session ---- */
+
+#define FULL_NAME_ATTRIBUTE_COUNT 5 /* see spy_make_full_name */
+
+struct spy_part {
+    PyObject *contexts;  /* owned: see spy_begin; NULL: no context was ever open */
+    uint64_t next_order; /* of the tensor that this process saves next */
+    PyObject *attributes[FULL_NAME_ATTRIBUTE_COUNT]; /* owned: names; NULL at first */
+};
+
+static int part_traverse(void *part, visitproc visit, void *arg)
+{
+    Py_VISIT(((struct spy_part *)part)->contexts);
+    return 0;
+}
+
+static void part_clear(void *object)
+{
+    struct spy_part *part = object;
+
+    Py_CLEAR(part->contexts);
+    for (size_t i = 0; i < FULL_NAME_ATTRIBUTE_COUNT; i++) {
+        Py_CLEAR(part->attributes[i]);
+    }
+}
+
+static const struct part_kind spy_kind = {sizeof(struct spy_part), part_traverse,
+                                          part_clear, NULL};
+
+static struct spy_part *part_of(const struct session *session)
+{
+    return parts_get(&session->parts, &spy_kind);
+}
+
+int spy_exec(PyObject *module)
+{
+    struct session *session = PyModule_GetState(module);
+
+    return parts_add(&session->parts, &spy_kind);
+}
+
+uint64_t spy_next_order(struct session *session)
+{
+    return part_of(session)->next_order++;
+}
+
+/* ---- spy_save ---- */
+
 enum { NAME, TENSOR, MODULE, PARAMETER_COUNT };
 
 static const char *const parameters[PARAMETER_COUNT] = {"name", "tensor", "module"};
@@ -126,17 +174,17 @@ PyObject *spy_save(PyObject *module,
                    Py_ssize_t count,
                    PyObject *keyword_names)
 {
-    struct session *session = PyModule_GetState(module);
+    const struct spy_part *part = part_of(PyModule_GetState(module));
     PyObject *values[PARAMETER_COUNT] = {NULL};
     PyObject *contexts, *result;
 
     if (!read_arguments(arguments, count, keyword_names, values)) {
         return NULL;
     }
-    if (session->spy_contexts == NULL) {
+    if (part->contexts == NULL) {
         Py_RETURN_NONE;
     }
-    contexts = PyObject_CallNoArgs(session->spy_contexts);
+    contexts = PyObject_CallNoArgs(part->contexts);
     if (contexts == NULL || contexts == Py_None) {
         return contexts;
     }
@@ -147,11 +195,11 @@ PyObject *spy_save(PyObject *module,
 
 PyObject *spy_begin(PyObject *module, PyObject *get)
 {
-    struct session *session = PyModule_GetState(module);
-    PyObject *former = session->spy_contexts;
+    struct spy_part *part = part_of(PyModule_GetState(module));
+    PyObject *former = part->contexts;
 
     Py_INCREF(get);
-    session->spy_contexts = get;
+    part->contexts = get;
     Py_XDECREF(former);
     Py_RETURN_NONE;
 }
@@ -260,7 +308,7 @@ PyObject *spy_make_full_name(PyObject *module, PyObject *args)
     static const char *const attributes[] = {"prefix", "module_path", "name", "context",
                                              "place"};
     enum { PART_COUNT = 3, ATTRIBUTE_COUNT = FULL_NAME_ATTRIBUTE_COUNT };
-    struct session *session = PyModule_GetState(module);
+    struct spy_part *part = part_of(PyModule_GetState(module));
     PyObject *kind, *values[ATTRIBUTE_COUNT] = {NULL, NULL, NULL, Py_None, Py_None};
     PyObject *text, *made;
 
@@ -272,7 +320,7 @@ PyObject *spy_make_full_name(PyObject *module, PyObject *args)
     made = text == NULL ? NULL : PyObject_CallFunctionObjArgs(kind, text, NULL);
     Py_XDECREF(text);
     for (size_t i = 0; made != NULL && i < ATTRIBUTE_COUNT; i++) {
-        PyObject **name = &session->full_name_attributes[i];
+        PyObject **name = &part->attributes[i];
 
         if (*name == NULL) {
             *name = PyUnicode_InternFromString(attributes[i]);

@@ -6,6 +6,16 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stdint.h>
+
+struct session;
+
+/* Adds what savers keep of a session. 0, or -1 with an exception set. */
+int spy_exec(PyObject *module);
+
+/* The number of the next tensor that this process saves, from 0. */
+uint64_t spy_next_order(struct session *session);
+
 /* spy_save(name, tensor, module=None) of the module `_recorder`. */
 PyObject *spy_save(PyObject *module,
                    PyObject *const *arguments,

@@ -724,6 +724,23 @@ visit_set(struct hook_object *hook, struct site_visit *visit, consumer_set set)
     return (set & ~CONSUMER_RECORDING) == 0 || visit_others(hook, visit);
 }
 
+/* The same of several consumers, which measure each tensor once, but where the recording changes values
+ * after it has measured them. */
+static __attribute__((noinline)) bool
+visit_several(struct hook_object *hook, struct site_visit *visit, consumer_set set)
+{
+    struct visit_figures figures;
+    struct visit_figures *former;
+    bool is_good;
+
+    figures.count = 0;
+    former = visit_keep_figures(hook->session->changes == NULL ? &figures : NULL);
+    is_good = visit_set(hook, visit, set);
+    visit_keep_figures(former);
+    visit_figures_release(&figures);
+    return is_good;
+}
+
 /* A visit that somebody wants, and that is not left out at once. */
 static __attribute__((noinline)) PyObject *hook_call_whole(struct hook_object *hook,
                                                            uint32_t site,
@@ -735,7 +752,9 @@ static __attribute__((noinline)) PyObject *hook_call_whole(struct hook_object *h
     bool is_good;
 
     visit_init(&visit, hook->session, hook->module, site, values, count);
-    is_good = visit_set(hook, &visit, set) && !must_raise(hook);
+    is_good = (set & (set - 1)) == 0 ? visit_set(hook, &visit, set)
+                                     : visit_several(hook, &visit, set);
+    is_good = is_good && !must_raise(hook);
     visit_release(&visit);
     return is_good ? Py_NewRef(Py_None) : NULL;
 }

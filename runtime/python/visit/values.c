@@ -6,6 +6,7 @@
 #include "runtime/python/record/change.h"
 #include "runtime/python/record/fresh.h"
 #include "runtime/python/visit/frames.h"
+#include "runtime/python/visit/visit.h"
 #include "runtime/python/visit/walk.h"
 #include "runtime/python/visit/weights.h"
 #include "runtime/trace/late.h"
@@ -542,7 +543,7 @@ static bool measure_array(struct session *session,
     unsigned found = 0;
 
     if (wanted != 0) {
-        found = value_measure(tensor, wanted, session->thread_limit, statistics,
+        found = visit_measure(tensor, wanted, session->thread_limit, statistics,
                               &array->hash);
         if (found == 0) {
             array->note = SLICE("interrupted, not measured");

@@ -7,7 +7,9 @@
 #include <Python.h>
 #include <assert.h>
 
+#include "runtime/array/statistics/statistics.h"
 #include "runtime/python/record/session.h"
+#include "runtime/python/tensor/tensor.h"
 #include "runtime/record/site_module.h"
 
 #include <stdbool.h>
@@ -59,6 +61,31 @@ static inline void visit_release(struct site_visit *visit)
     }
     Py_XDECREF(visit->owner);
 }
+
+/* The figures of tensors in one visit of several consumers, so that they are measured once. */
+#define VISIT_FIGURES_MAX 4
+struct visit_figures {
+    uint32_t count;
+    struct {
+        PyObject *object; /* owned */
+        uint64_t data;
+        uint32_t version;
+        unsigned found; /* enum statistics_want */
+        struct statistics statistics;
+        uint64_t hash;
+    } items[VISIT_FIGURES_MAX];
+};
+
+/* From now on visit_measure keeps this thread's figures there; NULL: nowhere. Returns where it did. */
+struct visit_figures *visit_keep_figures(struct visit_figures *figures);
+void visit_figures_release(struct visit_figures *figures);
+
+/* As value_measure, of a whole tensor: what was measured in this visit is not measured again. */
+unsigned visit_measure(const struct tensor *tensor,
+                       unsigned wanted,
+                       unsigned thread_limit,
+                       struct statistics *statistics,
+                       uint64_t *hash);
 
 /* The value at the end of the site's `write`-th name, whose root is `root`: no property is read. A new
  * reference, or NULL without an exception. */

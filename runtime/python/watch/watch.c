@@ -26,6 +26,14 @@ struct watcher_wish {
     size_t line_count;
 };
 
+/* What measures a name's values in methods of one module: what Python has answered with, and is not asked
+ * again. */
+struct watcher_sink {
+    struct watcher_sink *next; /* owned; may be NULL */
+    PyObject *module;          /* owned */
+    PyObject *function;        /* owned: called with (value, may_be_unchanged) */
+};
+
 /* The answer for one module. */
 struct watcher_choice {
     uint32_t site_count;
@@ -33,6 +41,7 @@ struct watcher_choice {
         *firsts;     /* of each site, where in `is_wanted` its writes begin; one more */
     bool *is_wanted; /* of each write of each site */
     bool *has_any;   /* of each site: whether any of its writes is wanted */
+    struct watcher_sink **sinks; /* owned, each too: of each write; may be NULL */
 };
 
 /* ---- the values that a watcher wants, by names and lines ---- */
@@ -63,10 +72,28 @@ has_line(const struct watcher_wish *wish, const bool *is_here, uint32_t line)
     return wish->line_count == 0;
 }
 
+static void clear_sinks(struct watcher_choice *choice)
+{
+    uint32_t count = choice->sinks == NULL ? 0 : choice->firsts[choice->site_count];
+
+    for (uint32_t i = 0; i < count; i++) {
+        while (choice->sinks[i] != NULL) {
+            struct watcher_sink *sink = choice->sinks[i];
+
+            choice->sinks[i] = sink->next;
+            Py_DECREF(sink->module);
+            Py_DECREF(sink->function);
+            memory_free(sink);
+        }
+    }
+}
+
 /* May be NULL. */
 static void watcher_choice_free(struct watcher_choice *choice)
 {
     if (choice != NULL) {
+        clear_sinks(choice);
+        memory_free(choice->sinks);
         memory_free(choice->firsts);
         memory_free(choice->is_wanted);
         memory_free(choice->has_any);
@@ -87,12 +114,17 @@ static struct watcher_choice *make_choice(const struct site_table *table)
     }
     choice->site_count = table->site_count;
     choice->firsts =
-        memory_allocate((size_t)table->site_count + 1, sizeof(*choice->firsts));
+        memory_allocate_zeroed((size_t)table->site_count + 1, sizeof(*choice->firsts));
     choice->is_wanted = memory_allocate_zeroed(count, sizeof(*choice->is_wanted));
+    choice->sinks = memory_allocate_zeroed(count, sizeof(struct watcher_sink *));
     choice->has_any =
         memory_allocate_zeroed(table->site_count, sizeof(*choice->has_any));
     if (choice->firsts == NULL || choice->is_wanted == NULL ||
-        choice->has_any == NULL) {
+        choice->has_any == NULL || choice->sinks == NULL) {
+        if (choice->firsts == NULL) {
+            memory_free(choice->sinks);
+            choice->sinks = NULL;
+        }
         watcher_choice_free(choice);
         return NULL;
     }
@@ -225,42 +257,83 @@ static bool may_hold_tensors(struct session *session, PyObject *value)
 
 /* An argument of a call such as `x.add_(y)` may be as it was. A parameter of what a module's method
  * calls may be what that has under the same name. */
-static bool may_be_unchanged(const struct site *site, bool is_called)
+static bool may_be_unchanged_at(const struct site *site, bool is_called)
 {
     return site->kind == SITE_MUTATE || (site->kind == SITE_ENTER && is_called);
 }
 
-/* function(name, value, may_be_unchanged, module), in the module's method or below it. */
+/* False with an exception set: no memory. */
+static bool add_sink(struct watcher_sink **place, PyObject *module, PyObject *function)
+{
+    struct watcher_sink *sink = memory_allocate(1, sizeof(*sink));
+
+    if (sink == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    *sink = (struct watcher_sink){*place, Py_NewRef(module), Py_NewRef(function)};
+    *place = sink;
+    return true;
+}
+
+/* Calls function(name, value, may_be_unchanged, module). It may answer with a function: what is called with
+ * (value, may_be_unchanged) from then on, for this name in methods of this module. */
+static bool ask(PyObject *function,
+                const struct site_write *write,
+                PyObject *value,
+                PyObject *may_be_unchanged,
+                PyObject *module,
+                struct watcher_sink **place)
+{
+    PyObject *name = PyUnicode_DecodeUTF8(write->name.bytes,
+                                          (Py_ssize_t)write->name.size, "replace");
+    PyObject *result =
+        name == NULL ? NULL
+                     : PyObject_CallFunctionObjArgs(function, name, value,
+                                                    may_be_unchanged, module, NULL);
+    bool is_good =
+        result != NULL && (result == Py_None || add_sink(place, module, result));
+
+    Py_XDECREF(name);
+    Py_XDECREF(result);
+    return is_good;
+}
+
+/* A value of the site's write, in the module's method or below it; `place`: the write's sinks. */
 static bool record_value(struct site_visit *visit,
                          PyObject *function,
                          const struct site_write *write,
-                         PyObject *value)
+                         PyObject *value,
+                         struct watcher_sink **place)
 {
-    PyObject *module, *name, *result;
+    PyObject *module, *may_be_unchanged, *result;
     bool is_called;
 
     if (!may_hold_tensors(visit->session, value)) {
         return true;
     }
     module = visit_module(visit, &is_called);
-    name = PyUnicode_DecodeUTF8(write->name.bytes, (Py_ssize_t)write->name.size,
-                                "replace");
-    result = module == NULL || name == NULL
-                 ? NULL
-                 : PyObject_CallFunctionObjArgs(
-                       function, name, value,
-                       may_be_unchanged(visit->site, is_called) ? Py_True : Py_False,
-                       module, NULL);
-    Py_XDECREF(name);
-    Py_XDECREF(result);
-    return result != NULL;
+    if (module == NULL) {
+        return false;
+    }
+    may_be_unchanged = may_be_unchanged_at(visit->site, is_called) ? Py_True : Py_False;
+    for (const struct watcher_sink *sink = *place; sink != NULL; sink = sink->next) {
+        if (sink->module == module) {
+            result = PyObject_CallFunctionObjArgs(sink->function, value,
+                                                  may_be_unchanged, NULL);
+            Py_XDECREF(result);
+            return result != NULL;
+        }
+    }
+    return ask(function, write, value, may_be_unchanged, module, place);
 }
 
-/* `is_wanted`: of each write of the site. */
-static bool
-record_values(struct site_visit *visit, PyObject *function, const bool *is_wanted)
+static bool record_values(struct site_visit *visit,
+                          PyObject *function,
+                          const struct watcher_choice *choice)
 {
     const struct site *site = visit->site;
+    uint32_t first = choice->firsts[visit->index];
     Py_ssize_t next = 0;
 
     for (uint32_t i = 0; i < site->write_count && next < visit->count; i++) {
@@ -272,12 +345,13 @@ record_values(struct site_visit *visit, PyObject *function, const bool *is_wante
             continue;
         }
         value = visit->values[next++];
-        if (!is_wanted[i] || value == NULL) {
+        if (!choice->is_wanted[first + i] || value == NULL) {
             continue;
         }
         value = is_peeked ? visit_peek(visit, i, value) : Py_NewRef(value);
         if (value != NULL) {
-            is_good = record_value(visit, function, &site->writes[i], value);
+            is_good = record_value(visit, function, &site->writes[i], value,
+                                   &choice->sinks[first + i]);
             Py_DECREF(value);
         }
         if (!is_good) {
@@ -313,19 +387,42 @@ static bool watcher_visit(const struct consumer *consumer, struct site_visit *vi
     }
     frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
     former = session_set_caller(frame);
-    is_good = record_values(visit, consumer->function,
-                            choice->is_wanted + choice->firsts[visit->index]);
+    is_good = record_values(visit, consumer->function, choice);
     session_set_caller(former);
     Py_XDECREF(frame);
     return is_good;
 }
 
-int watcher_add_kind(struct session *session)
+static int watcher_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    static const struct consumer_kind kind = {watcher_choose_sites, watcher_visit};
+    const struct watcher *watcher = (const struct watcher *)self;
 
-    return consumers_add_kind(&session->consumers, (PyObject *)session->watcher_type,
-                              &kind);
+    Py_VISIT(Py_TYPE(self));
+    for (size_t i = 0; i < watcher->choice_room; i++) {
+        const struct watcher_choice *choice = watcher->choices[i];
+        uint32_t count = choice == NULL ? 0 : choice->firsts[choice->site_count];
+
+        for (uint32_t j = 0; j < count; j++) {
+            for (const struct watcher_sink *sink = choice->sinks[j]; sink != NULL;
+                 sink = sink->next) {
+                Py_VISIT(sink->module);
+                Py_VISIT(sink->function);
+            }
+        }
+    }
+    return 0;
+}
+
+static int watcher_clear(PyObject *self)
+{
+    struct watcher *watcher = (struct watcher *)self;
+
+    for (size_t i = 0; i < watcher->choice_room; i++) {
+        if (watcher->choices[i] != NULL) {
+            clear_sinks(watcher->choices[i]);
+        }
+    }
+    return 0;
 }
 
 static void watcher_dealloc(PyObject *self)
@@ -334,6 +431,7 @@ static void watcher_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
+    PyObject_GC_UnTrack(self);
     for (size_t i = 0; i < watcher->choice_room; i++) {
         watcher_choice_free(watcher->choices[i]);
     }
@@ -343,21 +441,46 @@ static void watcher_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-PyObject *watcher_make_type(PyObject *module)
+/* The type: a part of the session. */
+static int part_traverse(void *part, visitproc visit, void *arg)
 {
+    Py_VISIT(*(PyObject **)part);
+    return 0;
+}
+
+static void part_clear(void *part)
+{
+    Py_CLEAR(*(PyObject **)part);
+}
+
+static const struct part_kind watcher_part = {sizeof(PyObject *), part_traverse,
+                                              part_clear, NULL};
+
+int watcher_exec(PyObject *module)
+{
+    static const struct consumer_kind kind = {watcher_choose_sites, watcher_visit};
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, watcher_dealloc},
+        {Py_tp_traverse, watcher_traverse},
+        {Py_tp_clear, watcher_clear},
         {Py_tp_doc, "Selects values that instrumented code makes."},
         {0, NULL},
     };
     static PyType_Spec spec = {
         .name = "monitorch._recorder.Watcher",
         .basicsize = sizeof(struct watcher),
-        .flags = Py_TPFLAGS_DEFAULT,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
         .slots = slots,
     };
+    struct session *session = PyModule_GetState(module);
+    PyObject *type;
 
-    return PyType_FromModuleAndSpec(module, &spec, NULL);
+    if (parts_add(&session->parts, &watcher_part) < 0) {
+        return -1;
+    }
+    type = PyType_FromModuleAndSpec(module, &spec, NULL);
+    *(PyObject **)parts_get(&session->parts, &watcher_part) = type;
+    return consumers_add_kind(&session->consumers, type, &kind);
 }
 
 static bool read_text(struct watcher *watcher, PyObject *bytes, struct slice *text)
@@ -414,7 +537,7 @@ PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *words[] = {"names", "lines", NULL};
     struct session *session = PyModule_GetState(module);
-    PyTypeObject *type = session->watcher_type;
+    PyTypeObject *type = *(PyTypeObject **)parts_get(&session->parts, &watcher_part);
     PyObject *names, *lines;
     struct watcher *watcher;
 

@@ -6,12 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-struct session;
-
-/* The type of watchers. A new reference, or NULL with an exception. */
-PyObject *watcher_make_type(PyObject *module);
-/* Watchers are consumers of the session. 0, or -1 with an exception set. */
-int watcher_add_kind(struct session *session);
+/* Adds the type of watchers, which are consumers of visits. 0, or -1 with an exception set. */
+int watcher_exec(PyObject *module);
 
 /* The functions `make_watcher` and `is_nonfinite` of the module. */
 PyObject *watcher_make(PyObject *module, PyObject *args, PyObject *keywords);

@@ -325,3 +325,53 @@ def test_the_sample(tmp_path):
     lines = done.stdout.splitlines()
     assert lines[0].startswith("step 0: second block up to ")
     assert lines[-1].startswith("stopped: activation/") and len(lines) < 100
+
+
+def test_python_is_asked_once_for_a_variable(monkeypatch):
+    from monitorch.monitor import _locals
+
+    model, x = make_net()
+    expected = by_hand(model.attn, x)
+    asked = []
+    visit = _locals.Locals._visit
+
+    def note(self, name, *others):
+        asked.append(name)
+        return visit(self, name, *others)
+
+    monkeypatch.setattr(_locals.Locals, "_visit", note)
+    monitor = make_monitor(model)
+    monitor.add_activation_metric("calls", "calls", r"attn\.forward:(q|scores)$")
+    monitor.add_activation_metric("max", "max", r"attn\.forward:(q|scores)$")
+    for step in range(3):
+        monitor.begin_step(step)
+        for _ in range(4):
+            model(x)
+        monitor.end_step()
+        found = monitor.get_step_metrics()
+        assert found["activation/attn.forward:q/calls"] == 4
+        assert found["activation/attn.forward:q/max"] == near(expected["q"].max().item())
+    assert len(asked) == len(set(asked)), asked
+
+
+def test_a_variable_that_is_written_in_place():
+    class Writer(nn.Module):
+        def forward(self, x, other):
+            y = x + 0
+            y.add_(other)
+            y.mul_(2)
+            return y
+
+    model, x = nn.Sequential(), torch.ones(3)
+    model.writer = Writer()
+    monitor = make_monitor(model)
+    monitor.add_activation_metric("calls", "calls", r"writer\.forward:(y|other)$")
+    for step in range(2):
+        monitor.begin_step(step)
+        with torch.inference_mode(step == 1):
+            model.writer(x + 0, x + 1)
+        monitor.end_step()
+        found = monitor.get_step_metrics()
+        assert found["activation/writer.forward:y/calls"] == 3
+        # Nothing counts how often a tensor of inference mode is written to.
+        assert found["activation/writer.forward:other/calls"] == (1 if step == 0 else 2)

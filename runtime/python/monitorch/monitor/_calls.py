@@ -47,12 +47,7 @@ class Calls:
     ) -> None:
         """A hook that measures the module's output with the target's gauges, and then calls
         `callback(module, args, output, kwargs)`."""
-        gauges = () if target is None else target.gauges
-        self._functions += [callback, unread]
-        probe = _recorder.Probe(
-            switch, module, gauges, _weakly(callback), _weakly(unread), find_task()
-        )
-        hook = probe.leave
+        hook = self.make_probe(switch, module, target, callback, unread).leave
         try:
             handle = module.register_forward_hook(hook, with_kwargs=callback is not None)
         except RuntimeError as error:  # a ScriptModule
@@ -65,6 +60,21 @@ class Calls:
         self._entries.append((hooks, handle.id, hook))
         self._modules.append((module, "root" if path == ROOT else path))
         del hooks[handle.id]
+
+    def make_probe(
+        self,
+        switch: _recorder.Switch,
+        module: Any,
+        target: Target | None,
+        callback: Callback | None,
+        unread: Unread,
+    ) -> _recorder.Probe:
+        """What measures with the target's gauges."""
+        gauges = () if target is None else target.gauges
+        self._functions += [callback, unread]
+        return _recorder.Probe(
+            switch, module, gauges, _weakly(callback), _weakly(unread), find_task()
+        )
 
     def begin(self) -> None:
         """Adds the hooks: a monitored step begins."""

@@ -28,11 +28,15 @@ class Locals:
         self,
         is_wanted: Callable[[str], bool],
         measure: Callable[[str, Any, bool], None],
+        make_probe: Callable[[str, bool], _recorder.Probe | None],
         logger: logging.Logger,
     ) -> None:
-        """`is_wanted(name)` of "encoder.forward:scores"; `measure(name, value, is_reference)`."""
+        """`is_wanted(name)` of "encoder.forward:scores"; `measure(name, value, is_reference)`;
+        `make_probe(name, is_reference)`: what measures it without Python, or None."""
         self._is_wanted = is_wanted
         self._measure = measure
+        self._make_probe = make_probe
+        self._probes: dict[str, _recorder.Probe | None] = {}  # of full names
         self._logger = logger
         self._names: dict[Any, tuple[str, bool]] = {}  # of modules
         self._wanted: set[str] = set()
@@ -69,6 +73,9 @@ class Locals:
             for methods, name, _ in self._methods:
                 methods.pop(name, None)
             self._versions.clear()
+            for probe in self._probes.values():
+                if probe is not None:
+                    probe.forget()
 
     def _find_wanted(self, prefix: str, function: FunctionType) -> set[str]:
         return {name for name in _list_names(function) if self._is_wanted(prefix + name)}
@@ -91,20 +98,30 @@ class Locals:
             return
         self._methods.append((module.__dict__, method, MethodType(compiled, module)))
 
-    def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
+    def _visit(
+        self, name: str, value: Any, may_be_unchanged: bool, module: Any
+    ) -> Callable[[Any, bool], None] | None:
+        """Measures the value; returns what measures this name's next values in this module."""
         known = self._names.get(module) if module is not None else None
         if known is None:
-            return
+            return None
         method = sys._getframe(1).f_code.co_name
         full_name = f"{known[0]}.{method}:{name}"
         is_wanted = self._known.get(full_name)
         if is_wanted is None:
             is_wanted = self._known[full_name] = self._is_wanted(full_name)
         if not is_wanted:
-            return
+            return None
+        if full_name not in self._probes:
+            self._probes[full_name] = self._make_probe(full_name, known[1])
+        probe = self._probes[full_name]
+        if probe is not None:
+            probe.visit(value, may_be_unchanged)
+            return probe.visit
         is_changed = self._note_version(full_name, value)
         if is_changed or not may_be_unchanged:
             self._measure(full_name, value, known[1])
+        return None
 
     def _note_version(self, full_name: str, value: Any) -> bool:
         """Whether the value differs from the last one under this name."""

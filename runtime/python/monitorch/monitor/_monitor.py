@@ -398,7 +398,9 @@ class ModuleMonitor(Asked):
         self._is_stale = False
 
     def _make_locals(self) -> Locals:
-        return Locals(self._is_local_wanted, self._measure_local, self.logger)
+        return Locals(
+            self._is_local_wanted, self._measure_local, self._make_local_probe, self.logger
+        )
 
     def _prepare_hooks(self, names: dict[Any, str], is_reference: bool) -> None:
         inner = _inner_of_wrappers(names)
@@ -470,6 +472,13 @@ class ModuleMonitor(Asked):
         return not self._is_excluded(name) and any(
             metric.matches(name) for kind in kinds for metric in self._metrics[kind].values()
         )
+
+    def _make_local_probe(self, name: str, is_reference: bool) -> Any:
+        """What measures a variable without Python, where it has gauges alone."""
+        target = self._find_target("activation", name)
+        if is_reference or self.reference_module is not None or target.functions:
+            return None
+        return self._calls.make_probe(self._switch, None, target, None, self._report_unread)
 
     def _measure_local(self, name: str, value: Any, is_reference: bool) -> None:
         task = find_task()

@@ -1,0 +1,48 @@
+/* The parts of a session: what systems keep of it, such as the open contexts of savers. Each system adds
+ * its own when the extension module is made; the session knows none of them. */
+#ifndef MONITORCH_PYTHON_RECORD_PARTS_H
+#define MONITORCH_PYTHON_RECORD_PARTS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <assert.h>
+#include <stddef.h>
+
+/* A part is zeroed at first. The functions may be NULL. */
+struct part_kind {
+    size_t size;
+    int (*traverse)(void *part, visitproc visit, void *arg);
+    void (*clear)(void *part); /* lets go of Python's objects; may be called again */
+    void (*end)(void *part);   /* lets go of the rest, when the session ends */
+};
+
+#define PART_MAX 8
+
+struct parts {
+    struct {
+        const struct part_kind *kind;
+        void *part; /* owned */
+    } items[PART_MAX];
+    size_t count;
+};
+
+/* 0, or -1 with an exception set. */
+int parts_add(struct parts *parts, const struct part_kind *kind);
+int parts_traverse(const struct parts *parts, visitproc visit, void *arg);
+void parts_clear(struct parts *parts);
+void parts_release(struct parts *parts);
+
+/* The part of that kind, which was added. */
+static inline void *parts_get(const struct parts *parts, const struct part_kind *kind)
+{
+    size_t i = 0;
+
+    while (parts->items[i].kind != kind) {
+        i++;
+        assert(i < parts->count);
+    }
+    return parts->items[i].part;
+}
+
+#endif
