@@ -207,6 +207,9 @@ sample_grid_index(const struct sample_grid *grid, uint32_t dimension, uint32_t p
     if (steps <= 1) {
         return 0;
     }
+    if (steps == last + 1) {
+        return position; /* all indices, as of most dimensions */
+    }
     /* position * last / (steps - 1), in parts that cannot overflow. */
     steps--;
     return (int64_t)(position * (last / steps) + position * (last % steps) / steps);

@@ -6,6 +6,7 @@
 #include "runtime/record/state.h"
 #include "runtime/trace/late.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- forms: an array's shape, strides and the like, written once for all events that have it ---- */
@@ -44,7 +45,8 @@ static uint32_t fill_strides(struct form_record *record,
 {
     uint32_t count = array->dimension_count;
     int64_t *strides = record->dimensions + count;
-    int64_t unit = (int64_t)dtype_size(array->dtype);
+    uint64_t unit = dtype_size(array->dtype);
+    unsigned shift = 0; /* of strides in bytes: a unit is a power of two */
     uint32_t hash = 0;
 
     if (array->strides == NULL) {
@@ -53,13 +55,17 @@ static uint32_t fill_strides(struct form_record *record,
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (unit == 0 || array->strides[i] % unit != 0) {
+        if (unit == 0 || ((uint64_t)array->strides[i] & (unit - 1)) != 0) {
             record->form.flags |= LOG_FORM_BYTE_STRIDES;
             unit = 1;
         }
     }
+    assert((unit & (unit - 1)) == 0);
+    while (unit >> shift > 1) {
+        shift++;
+    }
     for (uint32_t i = 0; i < count; i++) {
-        strides[i] = unit == 4 ? array->strides[i] >> 2 : array->strides[i] / unit;
+        strides[i] = array->strides[i] >> shift;
         hash = mix(hash, strides[i]);
     }
     mark->strides = hash;

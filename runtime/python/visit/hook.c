@@ -640,6 +640,17 @@ static inline bool is_left_out(struct hook_object *hook,
            visit_is_left_out(hook->session, hook->recorded, site, values, count);
 }
 
+/* What is done once all events of a visit are written: runs Python. */
+static inline void finish_visit(struct session *session)
+{
+    if (session->gradients != NULL) {
+        gradient_hang(session);
+    }
+    if (session->changes != NULL) {
+        change_apply(session);
+    }
+}
+
 HOT static void record_visit(struct hook_object *hook,
                              struct site_visit *visit,
                              const struct frame_owner *owner)
@@ -658,8 +669,7 @@ HOT static void record_visit(struct hook_object *hook,
                              visit->count);
         }
     }
-    gradient_hang(session);
-    change_apply(session);
+    finish_visit(session);
     session_leave(session);
 }
 
@@ -865,8 +875,7 @@ void hook_join(PyObject *hook, PyObject *frame)
             sources_record_frame(session, recorded, call, frame);
         }
     }
-    gradient_hang(session);
-    change_apply(session);
+    finish_visit(session);
     session_leave(session);
 }
 

@@ -410,27 +410,31 @@ unsigned value_measure(const struct tensor *tensor,
  * program for nothing. What stands at several places by a stride of 0 is read once. */
 static bool is_too_large(const struct array *array)
 {
-    uint64_t count = 1;
-    uint64_t span = 1; /* from the first element to the last, in elements */
-    int64_t size = (int64_t)dtype_size(array->dtype);
+    uint64_t count = 1; /* of elements, but for those that a stride of 0 repeats */
+    uint64_t span = 1;  /* from the first element to the last, in elements */
+    uint64_t size = dtype_size(array->dtype);
+    bool is_beyond = false;
 
     if (array->strides == NULL || size == 0) {
         return false;
     }
     for (uint32_t i = 0; i < array->dimension_count; i++) {
-        uint64_t length = (uint64_t)array->shape[i];
+        if (array->shape[i] == 0) {
+            return false;
+        }
+        is_beyond |= array->strides[i] != 0 &&
+                     __builtin_mul_overflow(count, (uint64_t)array->shape[i], &count);
+    }
+    if (is_beyond || count <= OVERLAPPING_COUNT_MAX) {
+        return is_beyond;
+    }
+    for (uint32_t i = 0; i < array->dimension_count; i++) {
         uint64_t stride =
             (uint64_t)(array->strides[i] < 0 ? -array->strides[i] : array->strides[i]);
 
-        if (length == 0) {
-            return false;
-        }
-        if (stride != 0 && __builtin_mul_overflow(count, length, &count)) {
-            return true;
-        }
-        span += (length - 1) * (stride / (uint64_t)size);
+        span += ((uint64_t)array->shape[i] - 1) * (stride / size);
     }
-    return count > OVERLAPPING_COUNT_MAX && count / span > OVERLAPPING_PART;
+    return count / span > OVERLAPPING_PART;
 }
 
 static bool is_measured(const struct recorder_options *options,
@@ -439,6 +443,22 @@ static bool is_measured(const struct recorder_options *options,
 {
     return visit->is_measured && (options->element_limit == 0 ||
                                   array_count(array) <= options->element_limit);
+}
+
+/* The tensor's event was written: its gradient or its values may be wanted further on. */
+static inline void note_written(struct session *session,
+                                const struct visit *visit,
+                                uint32_t write,
+                                struct slice path,
+                                const struct value *value,
+                                const struct tensor *tensor)
+{
+    if (session->gradients != NULL) {
+        gradient_watch(session, visit, tensor);
+    }
+    if (session->changes != NULL) {
+        change_note(session, visit, write, path, value);
+    }
 }
 
 /* Writes a tensor of another device, and has it measured there: the record is filled in later. */
@@ -471,8 +491,7 @@ static void record_late(struct session *session,
             PyGC_Enable();
         }
     }
-    gradient_watch(session, visit, tensor);
-    change_note(session, visit, write, path, value);
+    note_written(session, visit, write, path, value, tensor);
 }
 
 /* Whether the recording is to stop at the array: then its event has its statistics in any case.
@@ -607,8 +626,7 @@ static void record_array(struct session *session,
             recorder_keeps(session->recorder, visit->site->writes[write].name, path);
     }
     recorder_write(session->recorder, visit, write, path, &value);
-    gradient_watch(session, visit, tensor);
-    change_note(session, visit, write, path, &value);
+    note_written(session, visit, write, path, &value, tensor);
 }
 
 /* A tensor that is recorded whatever the line does with it: a gradient, a parameter. */
