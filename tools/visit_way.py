@@ -104,16 +104,12 @@ def run_child(name: str) -> None:
     print("\npython", len(mark.python), len(set(mark.python)))
 
 
-def is_ours(file: str) -> bool:
-    return "/runtime/" in file or "/instrument/" in file
-
-
-def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
-    """Functions with their files, files, instructions: of this project alone."""
+def read_cost(path: pathlib.Path) -> tuple[dict[tuple[str, str], int], set[str]]:
+    """Instructions of functions, by file and name, and files: of this project alone."""
     names: dict[str, dict[str, str]] = {"file": {}, "function": {}}
-    functions: dict[str, str] = {}
+    functions: dict[tuple[str, str], int] = {}
     files: set[str] = set()
-    count, is_call, file, own, function = 0, False, "", "", ""
+    is_call, file, own, function = False, "", "", ""
 
     def read(kind: str, text: str) -> str:
         found = re.match(r"\((\d+)\)(?: (.*))?", text)
@@ -136,15 +132,15 @@ def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
             is_call = True
         elif line[:1].isdigit() or line[:1] in "+-*":
             costs = line.split()[1:]  # none where it is 0
-            if not is_call and costs and is_ours(own):
-                functions[re.sub(r"'\d+$", "", function)] = own
+            if not is_call and costs and "/runtime/" in own:
+                key = own.split("/runtime/")[-1], re.sub(r"'\d+$", "", function)
+                functions[key] = functions.get(key, 0) + int(costs[0])
                 files.add(file)
-                count += int(costs[0])
             is_call = False
-    return functions, {file for file in files if is_ours(file)}, count
+    return functions, {file for file in files if "/runtime/" in file}
 
 
-def follow(name: str, folder: pathlib.Path) -> tuple[dict[str, str], set[str], int, str]:
+def follow(name: str, folder: pathlib.Path) -> tuple[dict[tuple[str, str], int], set[str], str]:
     for old in folder.glob("callgrind.*"):
         old.unlink()
     done = subprocess.run(
@@ -182,15 +178,16 @@ def main() -> int:
             ["monitorch-instrument", "plain.py", "-o", "program.py"], cwd=place, check=True
         )
         for name in options.consumers or CONSUMERS:
-            functions, files, count, python = follow(name, place)
+            functions, files, python = follow(name, place)
+            count = sum(functions.values())
             calls, python_files = python.split()[1:]
             print(
                 f"{name:20} {len(functions):9} {len(files):6} {count:13,}   {calls}, {python_files}",
                 flush=True,
             )
             if options.list:
-                for function, file in sorted(functions.items(), key=lambda item: item[1]):
-                    print(f"    {file.split('/runtime/')[-1]}: {function}")
+                for (file, function), cost in sorted(functions.items()):
+                    print(f"    {cost:7,} {file}: {function}")
     return 0
 
 

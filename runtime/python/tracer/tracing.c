@@ -5,10 +5,6 @@
 #include "runtime/python/module_add.h"
 #include "runtime/python/watch/observe.h"
 
-/* ---- replaced methods: the calls of modules ---- */
-
-static __thread struct traced_call *innermost; /* of this thread; NULL: none */
-
 /* ---- visits ---- */
 
 /* Any site may be one of a traced method, which has a plan of what it concerns. */
@@ -26,8 +22,10 @@ static bool choose(const struct consumer *consumer,
 
 HOT static bool visit_tracing(const struct consumer *consumer, struct site_visit *visit)
 {
-    return innermost == NULL ||
-           tracing_visit((struct tracing *)consumer->object, innermost, visit);
+    struct traced_call *call = visit->thread->traced;
+
+    return call == NULL ||
+           tracing_visit((struct tracing *)consumer->object, call, visit);
 }
 
 static const struct consumer_kind tracing_kind = {choose, visit_tracing};
@@ -75,7 +73,8 @@ static HOT bool tracing_find_moment(const struct tracing *tracing,
 {
     int is_active;
 
-    for (struct traced_call *call = innermost; call != NULL; call = call->below) {
+    for (struct traced_call *call = visit_this_thread()->traced; call != NULL;
+         call = call->below) {
         if (call->tracing == tracing) {
             *moment = call->moment;
             return true;
@@ -126,7 +125,7 @@ static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 
 static struct traced_call *find_outer(const struct tracing *tracing)
 {
-    struct traced_call *outer = innermost;
+    struct traced_call *outer = visit_this_thread()->traced;
 
     while (outer != NULL && outer->tracing != tracing) {
         outer = outer->below;
@@ -138,14 +137,15 @@ static struct traced_call *find_outer(const struct tracing *tracing)
 HOT static void push(struct traced_call *call)
 {
     const struct traced_method *method = call->method;
+    struct visit_thread *thread = visit_this_thread();
     struct traced_call *outer = find_outer(call->tracing);
 
     call->is_watched = call->moment.is_active && method->code != Py_None;
     call->outer = outer;
     call->has_twin = outer != NULL && outer->method->module == method->module &&
                      outer->method->code == method->code;
-    call->below = innermost;
-    innermost = call;
+    call->below = thread->traced;
+    thread->traced = call;
 }
 
 /* The call has ended, by an exception perhaps, which stays. */
@@ -179,7 +179,7 @@ HOT static PyObject *call_inner(struct traced_method *method,
 
     push(call);
     result = PyObject_Call(inner, args, keywords);
-    innermost = call->below;
+    visit_this_thread()->traced = call->below;
     Py_DECREF(inner);
     let_go(call);
     if (result != NULL && method->output != NULL && call->moment.is_active &&

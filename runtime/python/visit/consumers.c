@@ -15,8 +15,6 @@ struct consumer_list {
     struct consumer items[];
 };
 
-static __thread bool is_at_work; /* consumers of this thread are being visited */
-
 static void list_leave(struct consumer_list *list)
 {
     if (list == NULL) {
@@ -87,13 +85,17 @@ bool consumers_choose(const struct consumers *consumers,
     return true;
 }
 
-static bool visit_those(const struct consumer_list *list,
-                        struct site_visit *visit,
-                        consumer_set set)
+static inline bool visit_those(const struct consumer_list *list,
+                               struct site_visit *visit,
+                               consumer_set set)
 {
-    size_t i = (size_t)__builtin_ctz(set) - 1;
+    size_t first = (size_t)__builtin_ctz(set) - 1;
 
-    for (; i < list->count; i++) {
+    assert(first < list->count);
+    if ((set & (set - 1)) == 0 && first + 1 < CONSUMER_SHARED_PLACE) { /* as a rule */
+        return list->items[first].kind->visit(&list->items[first], visit);
+    }
+    for (size_t i = first; i < list->count; i++) {
         const struct consumer *consumer = &list->items[i];
 
         if ((set & bit_of(i)) != 0 && !consumer->kind->visit(consumer, visit)) {
@@ -106,17 +108,19 @@ static bool visit_those(const struct consumer_list *list,
 HOT bool consumers_visit(struct site_visit *visit, consumer_set set)
 {
     struct consumer_list *list = visit->session->consumers.list;
+    struct visit_thread *thread = visit_this_thread();
     bool is_good;
 
     assert((set & CONSUMER_RECORDING) == 0 && set != 0);
-    if (is_at_work || list == NULL) {
+    if (thread->is_at_work || list == NULL) {
         return true;
     }
-    is_at_work = true;
+    visit->thread = thread;
+    thread->is_at_work = true;
     list->user_count++; /* others may begin or end */
     is_good = visit_those(list, visit, set);
+    thread->is_at_work = false;
     list_leave(list);
-    is_at_work = false;
     return is_good;
 }
 

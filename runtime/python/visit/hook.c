@@ -721,17 +721,19 @@ static bool visit_others(struct hook_object *hook, struct site_visit *visit)
 }
 
 /* Passes the visit to those of the set. False with an exception set. */
-static bool
+static inline bool
 visit_set(struct hook_object *hook, struct site_visit *visit, consumer_set set)
 {
-    if ((set & CONSUMER_RECORDING) != 0 &&
-        !is_left_out(hook, visit->index, visit->values, visit->count)) {
+    if ((set & CONSUMER_RECORDING) == 0) {
+        return consumers_visit(visit, set);
+    }
+    if (!is_left_out(hook, visit->index, visit->values, visit->count)) {
         record_visit(hook, visit, NULL);
         if (!report_tracking(hook)) {
             return false;
         }
     }
-    return (set & ~CONSUMER_RECORDING) == 0 || visit_others(hook, visit);
+    return set == CONSUMER_RECORDING || visit_others(hook, visit);
 }
 
 /* The same of several consumers, which measure each tensor once, but where the recording changes values

@@ -1,8 +1,16 @@
 /* What is found out about a visit when somebody asks. */
 #include "runtime/python/visit/visit.h"
 
+#include "runtime/base/memory.h"
 #include "runtime/python/visit/values.h"
 #include "runtime/python/visit/walk.h"
+
+static __thread struct visit_thread this_thread;
+
+HOT struct visit_thread *visit_this_thread(void)
+{
+    return &this_thread;
+}
 
 PyObject *visit_peek(struct site_visit *visit, uint32_t write, PyObject *root)
 {

@@ -18,6 +18,16 @@
 /* Values at the end of dotted names that are kept; those of further names are found again. */
 #define VISIT_PEEKED_MAX 4
 
+struct traced_call;
+
+/* What consumers keep of a thread, close together. */
+struct visit_thread {
+    struct traced_call *traced; /* the innermost call that is traced; NULL: none */
+    bool is_at_work;            /* consumers are being visited */
+};
+
+struct visit_thread *visit_this_thread(void);
+
 struct site_visit {
     struct session *session; /* borrowed, as the next ones */
     const struct site_module *module;
@@ -26,6 +36,7 @@ struct site_visit {
     PyObject *const
         *values; /* as the hook got them; NULL is one that cannot be found */
     Py_ssize_t count;
+    struct visit_thread *thread; /* set by consumers_visit */
     /* Found when somebody asks. */
     PyObject *owner; /* owned: see visit_module; NULL: nobody has asked */
     bool is_called;
