@@ -31,7 +31,7 @@ struct watcher_wish {
 struct watcher_sink {
     struct watcher_sink *next; /* owned; may be NULL */
     PyObject *module;          /* owned */
-    PyObject *function;        /* owned: called with (value, may_be_unchanged) */
+    PyObject *function;        /* owned: called with (value, may_be_unchanged); or False */
 };
 
 /* The answer for one module. */
@@ -277,7 +277,7 @@ static bool add_sink(struct watcher_sink **place, PyObject *module, PyObject *fu
 }
 
 /* Calls function(name, value, may_be_unchanged, module). It may answer with a function: what is called with
- * (value, may_be_unchanged) from then on, for this name in methods of this module. */
+ * (value, may_be_unchanged) from then on, for this site's name in this module; or with False: nothing is. */
 static bool ask(PyObject *function,
                 const struct site_write *write,
                 PyObject *value,
@@ -318,6 +318,9 @@ static bool record_value(struct site_visit *visit,
     }
     may_be_unchanged = may_be_unchanged_at(visit->site, is_called) ? Py_True : Py_False;
     for (const struct watcher_sink *sink = *place; sink != NULL; sink = sink->next) {
+        if (sink->module == module && sink->function == Py_False) {
+            return true;
+        }
         if (sink->module == module) {
             result = PyObject_CallFunctionObjArgs(sink->function, value,
                                                   may_be_unchanged, NULL);

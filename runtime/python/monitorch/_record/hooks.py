@@ -19,7 +19,7 @@ _lock = RLock()
 _recorded: "str | None" = None  # the mode of the recording that goes on
 _now: "str | None" = None  # the mode whose hooks the modules have
 _is_tracking = False
-_watchers: "dict[Any, tuple[Callable[..., None] | None, int]]" = {}  # what it calls, how often it began
+_watchers: "dict[Any, tuple[Callable[..., Any] | None, int]]" = {}  # what it calls, how often it began
 
 
 def begin_recording(mode: str, is_quiet: bool) -> None:
@@ -43,7 +43,7 @@ def is_recording() -> bool:
     return _recorded is not None
 
 
-def begin_watching(watcher: "Any", visit: "Callable[..., None] | None") -> None:
+def begin_watching(watcher: "Any", visit: "Callable[..., Any] | None") -> None:
     """From now on `visit` is called with each visit that `watcher`, of `_recorder.make_watcher`,
     wants; a `_recorder.Tracing` needs none. May be called again: it ends where `end_watching` was
     called as often."""

@@ -100,18 +100,19 @@ class Locals:
 
     def _visit(
         self, name: str, value: Any, may_be_unchanged: bool, module: Any
-    ) -> Callable[[Any, bool], None] | None:
-        """Measures the value; returns what measures this name's next values in this module."""
+    ) -> Callable[[Any, bool], None] | bool | None:
+        """Measures the value; returns what measures the next ones of this line and module, or
+        False where nothing does."""
         known = self._names.get(module) if module is not None else None
         if known is None:
-            return None
+            return False
         method = sys._getframe(1).f_code.co_name
         full_name = f"{known[0]}.{method}:{name}"
         is_wanted = self._known.get(full_name)
         if is_wanted is None:
             is_wanted = self._known[full_name] = self._is_wanted(full_name)
         if not is_wanted:
-            return None
+            return False
         if full_name not in self._probes:
             self._probes[full_name] = self._make_probe(full_name, known[1])
         probe = self._probes[full_name]

@@ -473,7 +473,7 @@ class ModuleMonitor(Asked):
             metric.matches(name) for kind in kinds for metric in self._metrics[kind].values()
         )
 
-    def _make_local_probe(self, name: str, is_reference: bool) -> Any:
+    def _make_local_probe(self, name: str, is_reference: bool) -> _recorder.Probe | None:
         """What measures a variable without Python, where it has gauges alone."""
         target = self._find_target("activation", name)
         if is_reference or self.reference_module is not None or target.functions:
