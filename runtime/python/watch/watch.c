@@ -31,7 +31,7 @@ struct watcher_wish {
 struct watcher_sink {
     struct watcher_sink *next; /* owned; may be NULL */
     PyObject *module;          /* owned */
-    PyObject *function;        /* owned: called with (value, may_be_unchanged); or False */
+    PyObject *function; /* owned: called with (value, may_be_unchanged); or False */
 };
 
 /* The answer for one module. */
