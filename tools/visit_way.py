@@ -104,12 +104,16 @@ def run_child(name: str) -> None:
     print("\npython", len(mark.python), len(set(mark.python)))
 
 
-def read_cost(path: pathlib.Path) -> tuple[dict[tuple[str, str], int], set[str]]:
-    """Instructions of functions, by file and name, and files: of this project alone."""
+def is_ours(file: str) -> bool:
+    return "/runtime/" in file or "/instrument/" in file
+
+
+def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
+    """Functions with their files, files, instructions: of this project alone."""
     names: dict[str, dict[str, str]] = {"file": {}, "function": {}}
-    functions: dict[tuple[str, str], int] = {}
+    functions: dict[str, str] = {}
     files: set[str] = set()
-    is_call, file, own, function = False, "", "", ""
+    count, is_call, file, own, function = 0, False, "", "", ""
 
     def read(kind: str, text: str) -> str:
         found = re.match(r"\((\d+)\)(?: (.*))?", text)
@@ -132,15 +136,15 @@ def read_cost(path: pathlib.Path) -> tuple[dict[tuple[str, str], int], set[str]]
             is_call = True
         elif line[:1].isdigit() or line[:1] in "+-*":
             costs = line.split()[1:]  # none where it is 0
-            if not is_call and costs and "/runtime/" in own:
-                key = own.split("/runtime/")[-1], re.sub(r"'\d+$", "", function)
-                functions[key] = functions.get(key, 0) + int(costs[0])
+            if not is_call and costs and is_ours(own):
+                functions[re.sub(r"'\d+$", "", function)] = own
                 files.add(file)
+                count += int(costs[0])
             is_call = False
-    return functions, {file for file in files if "/runtime/" in file}
+    return functions, {file for file in files if is_ours(file)}, count
 
 
-def follow(name: str, folder: pathlib.Path) -> tuple[dict[tuple[str, str], int], set[str], str]:
+def follow(name: str, folder: pathlib.Path) -> tuple[dict[str, str], set[str], int, str]:
     for old in folder.glob("callgrind.*"):
         old.unlink()
     done = subprocess.run(
@@ -168,26 +172,18 @@ def main() -> int:
         return 0
     if shutil.which("valgrind") is None:
         sys.exit("visit_way.py: valgrind is not installed")
-    print(
-        f"{'consumer':20} {'functions':>9} {'files':>6} {'instructions':>13}   Python functions, files"
-    )
+    print(f"{'consumer':20} {'functions':>9} {'files':>6} {'instructions':>13}   Python functions, files")
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         (place / "plain.py").write_text(PROGRAM)
-        subprocess.run(
-            ["monitorch-instrument", "plain.py", "-o", "program.py"], cwd=place, check=True
-        )
+        subprocess.run(["monitorch-instrument", "plain.py", "-o", "program.py"], cwd=place, check=True)
         for name in options.consumers or CONSUMERS:
-            functions, files, python = follow(name, place)
-            count = sum(functions.values())
+            functions, files, count, python = follow(name, place)
             calls, python_files = python.split()[1:]
-            print(
-                f"{name:20} {len(functions):9} {len(files):6} {count:13,}   {calls}, {python_files}",
-                flush=True,
-            )
+            print(f"{name:20} {len(functions):9} {len(files):6} {count:13,}   {calls}, {python_files}", flush=True)
             if options.list:
-                for (file, function), cost in sorted(functions.items()):
-                    print(f"    {cost:7,} {file}: {function}")
+                for function, file in sorted(functions.items(), key=lambda item: item[1]):
+                    print(f"    {file.split('/runtime/')[-1]}: {function}")
     return 0
 
 
