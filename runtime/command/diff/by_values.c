@@ -58,19 +58,21 @@ static void add_figures(const struct match_value *value, struct buffer *text)
     buffer_add_printable(text, shape->dtype_text);
     buffer_add_byte(text, ' ');
     dimensions_add(text, shape->shape, shape->dimension_count);
-    if (value->statistics.count == 1) {
+    if (value->statistics->count == 1) {
         buffer_add(text, SLICE(" "));
-        real_add_short(text, value->statistics.mean, 6);
+        real_add_short(text, value->statistics->mean, 6);
         return;
     }
     buffer_add(text, SLICE(" min "));
-    real_add_short(text, statistics_bound_real(shape->dtype, value->statistics.min), 4);
+    real_add_short(text, statistics_bound_real(shape->dtype, value->statistics->min),
+                   4);
     buffer_add(text, SLICE(" max "));
-    real_add_short(text, statistics_bound_real(shape->dtype, value->statistics.max), 4);
+    real_add_short(text, statistics_bound_real(shape->dtype, value->statistics->max),
+                   4);
     buffer_add(text, SLICE(" mean "));
-    real_add_short(text, value->statistics.mean, 4);
+    real_add_short(text, value->statistics->mean, 4);
     buffer_add(text, SLICE(" std "));
-    real_add_short(text, value->statistics.std, 4);
+    real_add_short(text, value->statistics->std, 4);
 }
 
 /* ---- a suspect ---- */
@@ -421,17 +423,43 @@ static void add_map_side(const struct match_value *value, struct buffer *text)
     }
 }
 
+/* `= q + k + v` of B's packed weight, whose rows stand one after the other; `= qkv, part 2 of 3` of a piece. */
+static void add_pack(const struct match *match,
+                     const struct match_map_row *row,
+                     struct buffer *text)
+{
+    for (uint32_t i = 1; row->pack->side == 1 && i < row->pack->count; i++) {
+        buffer_add(text, SLICE(" + "));
+        add_map_side(&match->runs[0].values[row[i].a], text);
+    }
+    if (row->pack->side == 0 && row->pack->is_ordered) {
+        buffer_add(text, SLICE(", part "));
+        buffer_add_number(text, row->part + 1);
+        buffer_add(text, SLICE(" of "));
+        buffer_add_number(text, row->pack->count);
+    }
+    if (!row->pack->is_ordered) {
+        buffer_add(text, SLICE(", in an order that is not known"));
+    }
+}
+
 static void add_map_row(const struct match *match,
                         const struct match_map_row *row,
                         struct buffer *text)
 {
     struct buffer left = BUFFER_INIT;
 
+    if (row->pack != NULL && row->pack->side == 1 && row->part > 0) {
+        return; /* printed with the first piece */
+    }
     add_map_side(&match->runs[1].values[row->b], &left);
     buffer_add(text, SLICE("  "));
     diff_text_add_column(text, buffer_slice(&left), DIFF_COLUMN_MOST);
     buffer_add(text, SLICE("= "));
     add_map_side(&match->runs[0].values[row->a], text);
+    if (row->pack != NULL) {
+        add_pack(match, row, text);
+    }
     if (row->order == MATCH_ORDER_TRANSPOSED || row->order == MATCH_ORDER_OTHER) {
         buffer_add(text, SLICE(", "));
         buffer_add(text, order_text(row->order));
@@ -456,6 +484,12 @@ static void json_add_map_row(const struct match *match,
     json_add_name(SLICE("name_a"), a, text);
     json_add_place(&match->runs[0], a->module, a->line, false, text);
     json_text_add(text, SLICE("order"), order_text(row->order));
+    if (row->pack != NULL) {
+        json_text_add(text, SLICE("packed"),
+                      row->pack->side == 1 ? SLICE("b") : SLICE("a"));
+        json_number_add(text, SLICE("part"), row->part + 1);
+        json_number_add(text, SLICE("parts"), row->pack->count);
+    }
     buffer_add(text, SLICE("}\n"));
 }
 

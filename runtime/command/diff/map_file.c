@@ -28,6 +28,7 @@ static bool read_field(struct json_reader *reader,
             is_read && number <= UINT32_MAX ? (uint32_t)number : 0;
         return is_read;
     }
+    pin->is_part |= slice_equal(key, SLICE("parts"));
     return json_reader_skip(reader);
 }
 

@@ -1,5 +1,7 @@
 """Weights that are loaded wrong are named before the line that uses them; the map says which weight is which."""
 
+import json
+
 import pytest
 
 from tests.support import viewer
@@ -128,6 +130,28 @@ def test_a_packed_weight_is_the_ones_that_it_was_made_of(record, many):
     assert done.returncode == 0 and done.stdout.startswith("equal by values"), done.stdout
     table = viewer.run("diff", "--print-map", record(REFERENCE), record(port(many=many))).stdout
     assert " blocks.1.out.weight                       = layer1.o, transposed\n" in table, table
+    packed = (
+        " blocks.0.packed.weight                    = layer0.q + layer0.k + layer0.v, transposed\n"
+    )
+    assert packed in table, table
+    backwards = viewer.run("diff", "--print-map", record(port(many=many)), record(REFERENCE)).stdout
+    assert " = blocks.0.packed.weight, part 2 of 3, transposed\n" in backwards, backwards
+
+
+def test_rows_of_packed_weights_are_read_again(record, tmp_path):
+    pair = record(REFERENCE), record(port())
+    text = viewer.run("diff", "--print-map", "--json", *pair).stdout
+    rows = [json.loads(line) for line in text.splitlines()]
+    parts = [row for row in rows if row["name"] == "blocks.0.packed.weight"]
+    assert [row["name_a"] for row in parts] == ["layer0.q", "layer0.k", "layer0.v"]
+    assert [row["part"] for row in parts] == [1, 2, 3] and parts[0]["packed"] == "b"
+    file = tmp_path / "map.json"
+    file.write_text(text)
+    done = viewer.run("diff", "--by-values", "--map-file", file, *pair)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    file.write_text(text.replace('"name_a":"layer0.k"', '"name_a":"layer1.k"'))
+    done = viewer.run("diff", "--by-values", "--map-file", file, *pair)
+    assert "blocks.0.packed.weight = layer1.k: their values differ" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("name", WRONG)

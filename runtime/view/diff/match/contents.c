@@ -23,12 +23,12 @@
 
 static double low(const struct match_value *value)
 {
-    return statistics_bound_real(value->shape->dtype, value->statistics.min);
+    return statistics_bound_real(value->shape->dtype, value->statistics->min);
 }
 
 static double high(const struct match_value *value)
 {
-    return statistics_bound_real(value->shape->dtype, value->statistics.max);
+    return statistics_bound_real(value->shape->dtype, value->statistics->max);
 }
 
 static bool are_counts_equal(const struct statistics *a, const struct statistics *b)
@@ -53,17 +53,17 @@ static bool is_same_content(const struct match_value *a, const struct match_valu
     double bound;
 
     if (a->shape == NULL || b->shape == NULL ||
-        !are_counts_equal(&a->statistics, &b->statistics) || a->statistics.count == 0) {
+        !are_counts_equal(a->statistics, b->statistics) || a->statistics->count == 0) {
         return false;
     }
     if (a->has_hash && b->has_hash && a->hash == b->hash) {
         return true;
     }
     bound = SUM_SLACK * size_of(a);
-    return a->statistics.zero_count == b->statistics.zero_count && low(a) == low(b) &&
+    return a->statistics->zero_count == b->statistics->zero_count && low(a) == low(b) &&
            high(a) == high(b) &&
-           is_near(a->statistics.mean, b->statistics.mean, bound) &&
-           is_near(a->statistics.std, b->statistics.std, bound);
+           is_near(a->statistics->mean, b->statistics->mean, bound) &&
+           is_near(a->statistics->std, b->statistics->std, bound);
 }
 
 bool match_figures_agree(const struct match_value *a,
@@ -72,7 +72,7 @@ bool match_figures_agree(const struct match_value *a,
 {
     double rtol, atol, bound, scale;
 
-    if (!are_counts_equal(&a->statistics, &b->statistics) || a->statistics.count == 0) {
+    if (!are_counts_equal(a->statistics, b->statistics) || a->statistics->count == 0) {
         return false;
     }
     if ((dtype_class(a->shape->dtype) == DTYPE_CLASS_COMPLEX) !=
@@ -80,36 +80,15 @@ bool match_figures_agree(const struct match_value *a,
         return false;
     }
     diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &rtol, &atol);
-    scale = diff_usual_size(&b->statistics);
+    scale = diff_usual_size(b->statistics);
     bound = FIGURES_SLACK * (atol * fmin(1, scale) + rtol * scale);
     return is_near(low(a), low(b), bound + FIGURES_SLACK * rtol * fabs(low(b))) &&
            is_near(high(a), high(b), bound + FIGURES_SLACK * rtol * fabs(high(b))) &&
-           is_near(a->statistics.mean, b->statistics.mean, bound) &&
-           is_near(a->statistics.std, b->statistics.std, bound);
+           is_near(a->statistics->mean, b->statistics->mean, bound) &&
+           is_near(a->statistics->std, b->statistics->std, bound);
 }
 
-/* ---- order ---- */
-
-/* Whether the samples of two values of the same shape are of the same elements. */
-static bool are_samples_of_same(const struct log_shape *shape_a,
-                                const struct sample_grid *a,
-                                const struct log_shape *shape_b,
-                                const struct sample_grid *b)
-{
-    uint32_t i = 0, k = 0;
-
-    while (i < shape_a->dimension_count && k < shape_b->dimension_count) {
-        if (shape_a->shape[i] == 1) {
-            i++;
-        } else if (shape_b->shape[k] == 1) {
-            k++;
-        } else if (a->counts[i++] != b->counts[k++]) {
-            return false;
-        }
-    }
-    return a->count == b->count;
-}
-
+/* Axes of one element do not count. */
 static bool is_same_shape(const struct log_shape *a, const struct log_shape *b)
 {
     uint32_t i = 0, k = 0;
@@ -128,128 +107,6 @@ static bool is_same_shape(const struct log_shape *a, const struct log_shape *b)
             return false;
         }
     }
-}
-
-static double element(const struct match_value *value, uint64_t index)
-{
-    size_t size = dtype_size(value->shape->dtype);
-    struct dtype_value read =
-        dtype_read(value->shape->dtype, (const char *)value->sample + index * size);
-
-    return dtype_value_real(&read);
-}
-
-struct elements {
-    const struct match_value *values[2];
-    double bound;
-};
-
-static bool is_element_near(const struct elements *elements, uint64_t a, uint64_t b)
-{
-    double x = element(elements->values[0], a);
-    double y = element(elements->values[1], b);
-
-    return is_near(x, y, elements->bound * (1 + fabs(y)));
-}
-
-/* The axes of a matrix; others have one element. false: it is none. */
-static bool find_axes(const struct log_shape *shape, uint32_t axes[2])
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        if (shape->shape[i] != 1 && count++ < 2) {
-            axes[count - 1] = i;
-        }
-    }
-    return count == 2;
-}
-
-/* Whether the one is a matrix with as many rows as the other has columns, and the samples too. */
-static bool are_turned(const struct log_shape *shape_a,
-                       const struct sample_grid *a,
-                       const struct log_shape *shape_b,
-                       const struct sample_grid *b)
-{
-    uint32_t of_a[2], of_b[2];
-
-    if (!find_axes(shape_a, of_a) || !find_axes(shape_b, of_b)) {
-        return false;
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        if (shape_a->shape[of_a[i]] != shape_b->shape[of_b[1 - i]] ||
-            a->counts[of_a[i]] != b->counts[of_b[1 - i]]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static uint64_t sampled_rows(const struct log_shape *shape,
-                             const struct sample_grid *grid)
-{
-    uint32_t axes[2];
-
-    return find_axes(shape, axes) ? grid->counts[axes[0]] : 1;
-}
-
-static bool
-is_transposed(const struct elements *elements, uint64_t count, uint64_t rows)
-{
-    uint64_t columns = count / rows;
-
-    for (uint64_t i = 0; i < rows; i++) {
-        for (uint64_t k = 0; k < columns; k++) {
-            if (!is_element_near(elements, i * columns + k, k * rows + i)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool is_in_order(const struct elements *elements, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        if (!is_element_near(elements, i, i)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-enum match_order match_order_of(const struct match_run *run_a,
-                                const struct match_value *a,
-                                const struct match_run *run_b,
-                                const struct match_value *b,
-                                const struct diff_tolerance *tolerance)
-{
-    struct elements elements = {.values = {a, b}};
-    struct sample_grid grid_a, grid_b;
-    double rtol, atol;
-    bool is_comparable;
-
-    if (a->has_hash && b->has_hash && a->hash == b->hash) {
-        return MATCH_ORDER_SAME;
-    }
-    grid_a = match_run_grid(run_a, a);
-    grid_b = match_run_grid(run_b, b);
-    if (grid_a.count == 0 || grid_b.count == 0) {
-        return MATCH_ORDER_UNKNOWN;
-    }
-    diff_tolerance_of(tolerance, a->shape->dtype, b->shape->dtype, &rtol, &atol);
-    elements.bound = FIGURES_SLACK * (atol + rtol * fmax(1e-3, size_of(b)));
-    is_comparable = is_same_shape(a->shape, b->shape) &&
-                    are_samples_of_same(a->shape, &grid_a, b->shape, &grid_b);
-    if (is_comparable && is_in_order(&elements, grid_a.count)) {
-        return MATCH_ORDER_SAME;
-    }
-    if (are_turned(a->shape, &grid_a, b->shape, &grid_b)) {
-        return is_transposed(&elements, grid_a.count, sampled_rows(a->shape, &grid_a))
-                   ? MATCH_ORDER_TRANSPOSED
-                   : MATCH_ORDER_OTHER;
-    }
-    return is_comparable ? MATCH_ORDER_OTHER : MATCH_ORDER_UNKNOWN;
 }
 
 /* ---- the contents of one run ---- */
@@ -282,8 +139,8 @@ static void join(const struct match_run *run, uint32_t *roots)
 /* The few numbers of a small weight are its own. */
 static bool is_weak(const struct match_value *value)
 {
-    return (value->statistics.count < WEAK_COUNT && !value->is_weight) ||
-           !diff_is_inexact(value->shape->dtype) || !(value->statistics.std > 0);
+    return (value->statistics->count < WEAK_COUNT && !value->is_weight) ||
+           !diff_is_inexact(value->shape->dtype) || !(value->statistics->std > 0);
 }
 
 static void number_contents(struct match_contents *contents, uint32_t *roots)
@@ -316,6 +173,15 @@ static void number_contents(struct match_contents *contents, uint32_t *roots)
         }
         contents->items[value->content].is_weight |= value->is_weight;
     }
+}
+
+/* Most values are of the content of another: what is left of the room is given back. */
+static void keep_used(struct match_contents *contents)
+{
+    struct match_content *items =
+        memory_resize(contents->items, contents->count, sizeof *contents->items);
+
+    contents->items = items != NULL ? items : contents->items;
 }
 
 static int compare_links(const void *left, const void *right)
@@ -410,6 +276,7 @@ bool match_contents_make(struct match_contents *contents, struct match_run *run)
         }
         join(run, roots);
         number_contents(contents, roots);
+        keep_used(contents);
         assert(contents->count <= run->tensor_count);
         count_keys(contents);
         is_made = link_contents(contents);
@@ -431,7 +298,8 @@ void match_contents_release(struct match_contents *contents)
 struct pairing {
     struct match_contents *contents; /* borrowed: A and B */
     const struct diff_tolerance *tolerance;
-    uint32_t *order;             /* owned: A's contents by count and largest element */
+    uint32_t *
+        order; /* owned: A's contents by count and largest element; NULL: not sorted yet */
     struct number_map hashes;    /* of A's values: their contents */
     bool has_dtype[DTYPE_COUNT]; /* A has contents of it */
 };
@@ -447,8 +315,8 @@ static int compare_figures(const struct match_value *a, const struct match_value
 {
     double x = high(a), y = high(b);
 
-    if (a->statistics.count != b->statistics.count) {
-        return a->statistics.count < b->statistics.count ? -1 : 1;
+    if (a->statistics->count != b->statistics->count) {
+        return a->statistics->count < b->statistics->count ? -1 : 1;
     }
     if (isnan(x) || isnan(y)) {
         return (int)isnan(x) - (int)isnan(y);
@@ -527,8 +395,8 @@ static size_t find_place(const struct pairing *pairing, uint64_t count, double l
         size_t middle = first + (end - first) / 2;
         const struct match_value *value = first_of(contents, pairing->order[middle]);
 
-        if (value->statistics.count < count ||
-            (value->statistics.count == count && high(value) < largest)) {
+        if (value->statistics->count < count ||
+            (value->statistics->count == count && high(value) < largest)) {
             first = middle + 1;
         } else {
             end = middle;
@@ -548,8 +416,8 @@ is_proved(const struct pairing *pairing, uint32_t a, uint32_t b, bool is_same)
     if (!contents[1].items[b].is_weak) {
         return true;
     }
-    if (first_of(&contents[1], b)->statistics.count >= WEAK_COUNT && is_same &&
-        first_of(&contents[1], b)->statistics.std > 0) {
+    if (first_of(&contents[1], b)->statistics->count >= WEAK_COUNT && is_same &&
+        first_of(&contents[1], b)->statistics->std > 0) {
         return true;
     }
     return has_inputs && count_neighbours(pairing, a, b) > 0;
@@ -570,7 +438,7 @@ static void set_partner(struct match_contents contents[2], uint32_t a, uint32_t 
  * match_figures_agree. */
 static double find_reach(const struct pairing *pairing, const struct match_value *value)
 {
-    double scale = diff_usual_size(&value->statistics), reach = 0;
+    double scale = diff_usual_size(value->statistics), reach = 0;
 
     for (size_t i = 0; i < DTYPE_COUNT; i++) {
         double rtol, atol;
@@ -605,27 +473,50 @@ static bool is_nearest(const struct pairing *pairing, uint32_t a, uint32_t b)
            is_proved(pairing, a, b, true);
 }
 
-static void find_partner(const struct pairing *pairing, uint32_t b)
+/* Sorts A's contents when one is first sought by its figures. false: out of memory. */
+static bool sort_contents(struct pairing *pairing)
+{
+    struct match_contents *a = &pairing->contents[0];
+
+    if (pairing->order != NULL) {
+        return true;
+    }
+    pairing->order = memory_allocate(a->count, sizeof *pairing->order);
+    for (uint32_t i = 0; pairing->order != NULL && i < a->count; i++) {
+        pairing->order[i] = i;
+    }
+    if (pairing->order != NULL && a->count > 1) {
+        qsort_r(pairing->order, a->count, sizeof *pairing->order, compare_contents, a);
+    }
+    return pairing->order != NULL;
+}
+
+/* false: out of memory. */
+static bool find_partner(struct pairing *pairing, uint32_t b)
 {
     struct match_contents *contents = pairing->contents;
     const struct match_value *value = first_of(&contents[1], b);
     double reach = isnan(high(value)) ? 0 : find_reach(pairing, value);
     uint32_t same = find_hash(pairing, b), best = MATCH_NONE;
     int best_score = -1;
-    size_t place = find_place(pairing, value->statistics.count,
-                              isnan(high(value)) ? -INFINITY : high(value) - reach);
+    size_t place;
 
     if (is_nearest(pairing, same, b)) {
         set_partner(contents, same, b);
-        return;
+        return true;
     }
+    if (!sort_contents(pairing)) {
+        return false;
+    }
+    place = find_place(pairing, value->statistics->count,
+                       isnan(high(value)) ? -INFINITY : high(value) - reach);
     for (unsigned tried = 0; place < contents[0].count && tried < CANDIDATES_MAX;
          place++, tried++) {
         uint32_t a = pairing->order[place];
         const struct match_value *other = first_of(&contents[0], a);
         int score;
 
-        if (other->statistics.count != value->statistics.count ||
+        if (other->statistics->count != value->statistics->count ||
             high(other) > high(value) + reach) {
             break;
         }
@@ -642,6 +533,7 @@ static void find_partner(const struct pairing *pairing, uint32_t b)
     if (best != MATCH_NONE) {
         set_partner(contents, best, b);
     }
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -680,16 +572,8 @@ static bool prepare(struct pairing *pairing)
 {
     struct match_contents *a = &pairing->contents[0];
 
-    pairing->order = memory_allocate(a->count, sizeof *pairing->order);
-    if (pairing->order == NULL) {
-        return false;
-    }
     for (uint32_t i = 0; i < a->count; i++) {
-        pairing->order[i] = i;
         pairing->has_dtype[first_of(a, i)->shape->dtype] = true;
-    }
-    if (a->count > 1) {
-        qsort_r(pairing->order, a->count, sizeof *pairing->order, compare_contents, a);
     }
     for (uint32_t i = 0; i < a->run->value_count; i++) {
         const struct match_value *value = &a->run->values[i];
@@ -752,11 +636,14 @@ static void pair_pinned(const struct pairing *pairing, const struct match_pins *
         a = find_pinned(pairing, pin, 0,
                         b == MATCH_NONE ? NULL : first_of(&contents[1], b));
 
+        pin->contents[0] = a;
+        pin->contents[1] = b;
         pin->is_found = a != MATCH_NONE && b != MATCH_NONE;
-        pin->differs = pin->is_found && !match_figures_agree(first_of(&contents[0], a),
-                                                             first_of(&contents[1], b),
-                                                             pairing->tolerance);
-        if (pin->is_found && !pin->differs &&
+        pin->differs =
+            pin->is_found && !pin->is_part &&
+            !match_figures_agree(first_of(&contents[0], a), first_of(&contents[1], b),
+                                 pairing->tolerance);
+        if (pin->is_found && !pin->differs && !pin->is_part &&
             contents[1].items[b].partner == MATCH_NONE) {
             set_partner(contents, a, b);
         }
@@ -775,7 +662,7 @@ bool match_contents_pair(struct match_contents contents[2],
     pair_pinned(&pairing, pins);
     for (uint32_t i = 0; is_done && i < contents[1].count; i++) {
         if (contents[1].items[i].partner == MATCH_NONE) {
-            find_partner(&pairing, i);
+            is_done = find_partner(&pairing, i);
         }
     }
     for (uint32_t i = 0; is_done && i < contents[1].count; i++) {

@@ -39,8 +39,10 @@ void match_contents_release(struct match_contents *contents);
 struct match_pin {
     struct slice names[2]; /* A, B; borrowed */
     uint32_t lines[2];     /* 0: any */
+    bool is_part;          /* a piece of a packed weight */
     bool is_found;         /* both values are there */
     bool differs;          /* and their figures differ */
+    uint32_t contents[2];  /* that were found; MATCH_NONE: none */
 };
 
 struct match_pins {

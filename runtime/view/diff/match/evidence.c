@@ -541,6 +541,42 @@ uint32_t match_find_literal(struct ranking *ranking, uint32_t module, double num
     return found;
 }
 
+/* A search among the lines that made the modules of a statement. */
+struct made_search {
+    struct ranking *ranking;
+    double number;
+    uint32_t module, line; /* line 0: none */
+};
+
+static void
+find_in_setting(void *context, uint32_t module, uint32_t line, struct slice statement)
+{
+    struct made_search *search = context;
+    struct match_words words = {.number_count = 0};
+
+    if (search->line != 0) {
+        return;
+    }
+    match_words_add(&words, statement);
+    search->module = module;
+    search->line = match_words_has_number(&words, search->number)
+                       ? line
+                       : match_find_literal(search->ranking, module, search->number);
+}
+
+uint32_t match_find_made_with(struct ranking *ranking,
+                              uint32_t value,
+                              double number,
+                              uint32_t *module)
+{
+    struct made_search search = {.ranking = ranking, .number = number};
+
+    each_setting(ranking, 1, &ranking->match->runs[1].values[value], find_in_setting,
+                 &search);
+    *module = search.module;
+    return search.line;
+}
+
 /* Numbers among the inputs of the value, read by a name: the suspect is the line with the literal. */
 static void judge_scalars(struct ranking *ranking, uint32_t value)
 {

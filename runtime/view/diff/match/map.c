@@ -63,6 +63,44 @@ static bool has_partner(const struct match *match, uint32_t b)
            match->contents[1].items[value->content].partner != MATCH_NONE;
 }
 
+/* The newest weight of the content. */
+static uint32_t find_key(const struct match_contents *contents, uint32_t content)
+{
+    uint32_t found = contents->items[content].first;
+
+    for (uint32_t i = found; i != MATCH_NONE; i = contents->next[i]) {
+        found = contents->run->values[i].is_weight ? i : found;
+    }
+    return found;
+}
+
+/* The packs that B's weight is the whole or a piece of. */
+static bool add_packed(struct match_map *map, const struct match *match, uint32_t value)
+{
+    uint32_t content = match->runs[1].values[value].content;
+    bool is_done = true;
+
+    for (size_t i = 0; i < match->packs.count; i++) {
+        const struct match_pack *pack = &match->packs.items[i];
+
+        for (uint32_t k = 0; is_done && k < pack->count; k++) {
+            uint32_t of_b = pack->side == 1 ? pack->whole : pack->pieces[k],
+                     of_a = pack->side == 1 ? pack->pieces[k] : pack->whole;
+
+            if (of_b == content) {
+                is_done = add_row(map, &(struct match_map_row){
+                                           .a = find_key(&match->contents[0], of_a),
+                                           .b = value,
+                                           .order = pack->order,
+                                           .is_weight = true,
+                                           .pack = pack,
+                                           .part = k});
+            }
+        }
+    }
+    return is_done;
+}
+
 static bool add_weights(struct match_map *map, const struct match *match)
 {
     const struct match_run *run = &match->runs[1];
@@ -70,11 +108,15 @@ static bool add_weights(struct match_map *map, const struct match *match)
     bool is_done = true;
 
     for (uint32_t i = 0; newest != MATCH_NONE && is_done && i < run->value_count; i++) {
-        if (match_is_beside(&run->values[i], &run->values[newest]) &&
-            has_partner(match, i)) {
+        if (!match_is_beside(&run->values[i], &run->values[newest])) {
+            continue;
+        }
+        if (has_partner(match, i)) {
             struct match_map_row row = find_row(match, i);
 
             is_done = add_row(map, &row);
+        } else {
+            is_done = add_packed(map, match, i);
         }
     }
     return is_done;

@@ -124,7 +124,7 @@ static double compare_frontiers(const struct frontier *a, const struct frontier 
 static uint64_t count_of(const struct match_contents *contents, uint32_t content)
 {
     assert(content < contents->count);
-    return contents->run->values[contents->items[content].first].statistics.count;
+    return contents->run->values[contents->items[content].first].statistics->count;
 }
 
 static bool is_complex(const struct match_contents *contents, uint32_t content)
@@ -152,7 +152,7 @@ static double compare_figures(const struct match_contents *contents_a,
 {
     const struct match_value *x = &contents_a->run->values[contents_a->items[a].first];
     const struct match_value *y = &contents_b->run->values[contents_b->items[b].first];
-    const struct statistics *p = &x->statistics, *q = &y->statistics;
+    const struct statistics *p = x->statistics, *q = y->statistics;
     unsigned common = 0;
 
     common += p->neginf_count == q->neginf_count && p->posinf_count == q->posinf_count;
@@ -163,15 +163,35 @@ static double compare_figures(const struct match_contents *contents_a,
     return LIKENESS_FIGURE * common;
 }
 
+/* What a person says is the content's counterpart, though it differs; MATCH_NONE: nothing is said. */
+static uint32_t find_pinned(const struct search *search, uint32_t b)
+{
+    const struct match *match = search->match;
+
+    for (size_t i = 0; match->pins != NULL && i < match->pins->count; i++) {
+        const struct match_pin *pin = &match->pins->items[i];
+
+        if (pin->differs && pin->contents[1] == b &&
+            is_lost(&match->contents[0], pin->contents[0])) {
+            return pin->contents[0];
+        }
+    }
+    return MATCH_NONE;
+}
+
 /* The lost content of A that is made from the same as B's, and has as many elements where
- * `is_strict`. */
+ * `is_strict`; or what a person says. */
 static uint32_t
 find_counterpart(struct search *search, uint32_t b, bool is_strict, double *likeness)
 {
     struct match *match = search->match;
     struct frontier of_b;
-    uint32_t best = MATCH_NONE;
+    uint32_t best = find_pinned(search, b);
 
+    *likeness = 1;
+    if (best != MATCH_NONE) {
+        return best;
+    }
     *likeness = 0;
     find_frontier(search, 1, b, &of_b);
     for (size_t i = 0; of_b.count > 0 && i < search->lost_count; i++) {
@@ -520,6 +540,8 @@ compare(struct match *match, const struct match_pins *pins, struct error *error)
         !match_packs_find(&match->packs, match->contents)) {
         return error_set_memory(error);
     }
+    match_packs_check(&match->packs, match->contents, pins);
+    match->pins = pins;
     if (!match_judge_results(match)) {
         return error_set_memory(error);
     }

@@ -39,6 +39,11 @@ struct match_packs {
 bool match_packs_find(struct match_packs *packs, struct match_contents contents[2]);
 void match_packs_release(struct match_packs *packs);
 
+/* Rows of the map file that are about a piece of a packed weight: whether there is such a pack. */
+void match_packs_check(const struct match_packs *packs,
+                       const struct match_contents contents[2],
+                       const struct match_pins *pins);
+
 /* The pack of B's packed weight; NULL: it is none. */
 const struct match_pack *match_packs_of(const struct match_packs *packs,
                                         uint32_t whole);
@@ -69,6 +74,7 @@ enum match_reason {
     MATCH_REASON_FORM_MISSING = 4096, /* a step of A behind it gives A's formula */
     MATCH_REASON_PROVED = 8192,       /* its formula is in A */
     MATCH_REASON_LAYOUT = 16384,      /* its formula is A's, its numbers are not */
+    MATCH_REASON_TURNED = 32768,      /* a weight is transposed, and most are not */
 };
 
 struct match_suspect {
@@ -78,6 +84,7 @@ struct match_suspect {
         other; /* of A, that it should be or was compared with; MATCH_NONE: not known */
     uint32_t module, line; /* of B: the place to read; line 0: not known */
     unsigned reasons;      /* enum match_reason */
+    bool is_chosen; /* INPUT: A's value was at hand where the line passed another one */
     double score;
     double number; /* NUMBER; else NaN */
 };
@@ -119,6 +126,7 @@ struct match {
     uint32_t parted[2]; /* values: results made from the same that differ; MATCH_NONE */
     uint64_t common, own, lost;             /* contents of B: in A; coming back; not */
     const struct diff_tolerance *tolerance; /* borrowed */
+    const struct match_pins *pins;          /* borrowed; may be NULL */
 };
 
 struct match_options {
@@ -157,6 +165,9 @@ struct match_map_row {
     uint32_t a, b; /* values */
     enum match_order order;
     bool is_weight;
+    /* The weight of one run is several of the other's, and the row says it of one of these. NULL: it does not. */
+    const struct match_pack *pack;
+    uint32_t part; /* which one of them */
 };
 
 struct match_map {
@@ -165,8 +176,8 @@ struct match_map {
     size_t count, capacity;
 };
 
-/* A row for each weight of B's newest state dict, and for each name of each line of B that A has. false:
- * out of memory. To be released in any case. */
+/* A row for each weight of B's newest state dict, of a packed one for each piece, and for each name of each line of
+ * B that A has. false: out of memory. To be released in any case. */
 bool match_map_make(struct match_map *map, const struct match *match);
 void match_map_release(struct match_map *map);
 

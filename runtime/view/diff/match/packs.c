@@ -62,7 +62,7 @@ struct total {
 
 static void add_figures(struct total *total, const struct match_value *value)
 {
-    const struct statistics *figures = &value->statistics;
+    const struct statistics *figures = value->statistics;
     enum dtype dtype = value->shape->dtype;
 
     total->count += figures->count;
@@ -93,6 +93,7 @@ static bool is_total(const struct total *total, const struct match_value *whole)
 /* A value's shape without axes of one element, and the places of its samples. */
 struct sampled {
     const struct match_value *value;
+    const char *sample;
     struct sample_grid grid;
     uint32_t axes[ARRAY_DIMENSION_MAX];
     uint32_t count;
@@ -103,6 +104,7 @@ static bool sampled_init(struct sampled *sampled,
                          const struct match_value *value)
 {
     *sampled = (struct sampled){.value = value, .grid = match_run_grid(run, value)};
+    sampled->sample = match_run_sample(run, value);
     for (uint32_t i = 0; i < value->shape->dimension_count; i++) {
         if (value->shape->shape[i] != 1) {
             sampled->axes[sampled->count++] = i;
@@ -119,8 +121,8 @@ static int64_t size_along(const struct sampled *sampled, uint32_t axis)
 static double element_of(const struct sampled *sampled, uint64_t place)
 {
     enum dtype dtype = sampled->value->shape->dtype;
-    struct dtype_value read = dtype_read(dtype, (const char *)sampled->value->sample +
-                                                    place * dtype_size(dtype));
+    struct dtype_value read =
+        dtype_read(dtype, sampled->sample + place * dtype_size(dtype));
 
     return dtype_value_real(&read);
 }
@@ -298,7 +300,7 @@ static bool try_pieces(const struct search *search,
 
     pack->count = 0;
     for (size_t i = start;
-         i < search->pieces.count && total.count < whole->statistics.count &&
+         i < search->pieces.count && total.count < whole->statistics->count &&
          pack->count < MATCH_PACK_PIECES_MAX;
          i += stride) {
         const struct match_value *piece = value_of(others, search->pieces.items[i]);
@@ -461,6 +463,36 @@ bool match_packs_find(struct match_packs *packs, struct match_contents contents[
     find_rows(contents);
     memory_free(search);
     return is_done;
+}
+
+static bool has_piece(const struct match_pack *pack, uint32_t whole, uint32_t piece)
+{
+    bool is_found = false;
+
+    for (uint32_t i = 0; i < pack->count; i++) {
+        is_found |= pack->pieces[i] == piece;
+    }
+    return is_found && pack->whole == whole;
+}
+
+void match_packs_check(const struct match_packs *packs,
+                       const struct match_contents contents[2],
+                       const struct match_pins *pins)
+{
+    for (size_t i = 0; pins != NULL && i < pins->count; i++) {
+        struct match_pin *pin = &pins->items[i];
+
+        if (!pin->is_part || !pin->is_found) {
+            continue;
+        }
+        pin->differs = contents[1].items[pin->contents[1]].whole != pin->contents[0];
+        for (size_t k = 0; pin->differs && k < packs->count; k++) {
+            unsigned side = packs->items[k].side;
+
+            pin->differs = !has_piece(&packs->items[k], pin->contents[side],
+                                      pin->contents[1 - side]);
+        }
+    }
 }
 
 void match_packs_release(struct match_packs *packs)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_open(const struct match_contents *contents, uint32_t i)
+bool match_proof_is_open(const struct match_contents *contents, uint32_t i)
 {
     assert(i < contents->count);
 
@@ -16,8 +16,8 @@ static bool is_open(const struct match_contents *contents, uint32_t i)
 }
 
 /* Where in A the formula is. */
-static enum formula_place find_in_a(const struct proof *proof,
-                                    const struct formula *formula)
+enum formula_place match_proof_find_in_a(const struct proof *proof,
+                                         const struct formula *formula)
 {
     return match_proof_find(proof, formula, proof->meanings[0].part_count);
 }
@@ -64,7 +64,7 @@ uint32_t match_proof_equal(struct proof *proof, uint32_t content)
 
         if (contents[0].items[a].partner != MATCH_NONE ||
             contents[0].items[a].is_weight ||
-            other->statistics.count != value->statistics.count ||
+            other->statistics->count != value->statistics->count ||
             dtype_class(other->shape->dtype) != dtype_class(value->shape->dtype)) {
             continue;
         }
@@ -125,572 +125,6 @@ static bool is_understood(struct proof *proof, uint32_t content, unsigned depth)
     return true;
 }
 
-/* ---- suspects ---- */
-
-/* Whether the value's site made a value of A in another call that the same line made, or in any call
- * where `call` is none. */
-static bool
-is_right_elsewhere(const struct proof *proof, uint32_t number, uint32_t call)
-{
-    const struct match_contents *contents = &proof->ranking->match->contents[1];
-    const struct match_run *run = contents->run;
-    const struct match_value *value = &run->values[number];
-
-    assert(number < run->value_count);
-    for (size_t i = 0; i < run->value_count; i++) {
-        const struct match_value *other = &run->values[i];
-
-        if (other->site != value->site || other->content == MATCH_NONE ||
-            other->content == value->content || other->call == value->call) {
-            continue;
-        }
-        if (call != MATCH_NONE) {
-            /* The same depth below a call of the same line. */
-            uint32_t above = other->call, own = value->call;
-
-            while (own != call && own != MATCH_NONE && above != MATCH_NONE) {
-                own = run->calls[own].parent;
-                above = run->calls[above].parent;
-            }
-            if (above == MATCH_NONE || above == call ||
-                run->calls[above].line != run->calls[call].line ||
-                run->calls[above].function != run->calls[call].function) {
-                continue;
-            }
-        }
-        if (!contents->items[other->content].is_weak &&
-            (contents->items[other->content].partner != MATCH_NONE ||
-             contents->items[other->content].is_back)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The line that made the value; if it is right elsewhere, the nearest line above that called it and is
- * not. */
-static struct match_suspect *add_responsible(struct proof *proof, uint32_t number)
-{
-    const struct match_run *run = &proof->ranking->match->runs[1];
-    struct match_suspect suspect = {
-        .value = number, .other = MATCH_NONE, .number = NAN};
-    uint32_t call = run->values[number].call;
-
-    if (!is_right_elsewhere(proof, number, MATCH_NONE)) {
-        return match_add_line(proof->ranking, number);
-    }
-    while (call != MATCH_NONE && run->calls[call].parent != MATCH_NONE &&
-           run->calls[call].line != 0) {
-        if (!is_right_elsewhere(proof, number, call)) {
-            suspect.module = run->calls[run->calls[call].parent].module;
-            suspect.line = run->calls[call].line;
-            return match_add_suspect(proof->ranking, &suspect);
-        }
-        call = run->calls[call].parent;
-    }
-    return match_add_line(proof->ranking, number);
-}
-
-/* A setting or a number that the line uses, and that A does not have; NULL: none. */
-static struct match_suspect *find_setting(struct proof *proof, uint32_t number)
-{
-    struct match_leave *leave = proof->ranking->leave;
-    const struct match_run *run = &proof->ranking->match->runs[1];
-    struct match_suspect *best = NULL;
-
-    for (size_t i = 0; i < leave->suspect_count; i++) {
-        struct match_suspect *suspect = &leave->suspects[i];
-        bool is_own =
-            (suspect->reasons & MATCH_REASON_SETTING) != 0 && suspect->value == number;
-
-        for (uint32_t k = run->in.first[number]; k < run->in.first[number + 1]; k++) {
-            is_own |= (suspect->reasons & MATCH_REASON_NUMBER) != 0 &&
-                      suspect->value == run->in.items[k];
-        }
-        if (is_own && (best == NULL || suspect->score > best->score)) {
-            best = suspect;
-        }
-    }
-    return best;
-}
-
-/* The line that bound the value to a name: of an argument, the line above that has it. */
-static uint32_t find_binding(const struct match_run *run, uint32_t number)
-{
-    assert(number < run->value_count);
-    for (unsigned steps = 0; run->values[number].is_argument && steps < 64; steps++) {
-        uint32_t before = number;
-
-        for (uint32_t k = run->in.first[number]; k < run->in.first[number + 1]; k++) {
-            uint32_t source = run->in.items[k];
-
-            if (run->values[source].content == run->values[number].content &&
-                source < number && !run->values[source].is_weight) {
-                before = source;
-            }
-        }
-        if (before == number) {
-            break;
-        }
-        number = before;
-    }
-    return number;
-}
-
-/* The weight of the input's statement with which A makes `other` of the same; MATCH_NONE: none. */
-static uint32_t find_wrong_weight(struct proof *proof, uint32_t input, uint32_t other)
-{
-    const struct match_contents *contents = proof->ranking->match->contents;
-    struct match_meanings *b = &proof->meanings[1];
-    struct formula of_a = match_meaning_of_statement(&proof->meanings[0], other);
-
-    assert(input < contents[1].count);
-    for (uint32_t k = contents[1].in.first[input]; k < contents[1].in.first[input + 1];
-         k++) {
-        uint32_t weight = contents[1].in.items[k];
-
-        if (contents[1].items[weight].is_weight &&
-            contents[1].items[weight].partner == MATCH_NONE &&
-            match_packs_of(&proof->ranking->match->packs, weight) == NULL) {
-            return weight; /* or rows of a packed one */
-        }
-        for (uint32_t a = 0;
-             contents[1].items[weight].is_weight && a < contents[0].count; a++) {
-            struct formula again;
-
-            if (!contents[0].items[a].is_weight ||
-                match_count_of(&contents[0], a) !=
-                    match_count_of(&contents[1], weight)) {
-                continue;
-            }
-            b->replaced = weight;
-            b->replacement = match_meaning_of_common(b, a);
-            again = match_meaning_of_statement(b, input);
-            b->replaced = MATCH_NONE;
-            if (formula_find(&again, &of_a) == FORMULA_WHOLE &&
-                a != contents[1].items[weight].partner) {
-                return weight;
-            }
-        }
-    }
-    return MATCH_NONE;
-}
-
-/* Weights of B that are rows of A's: one of them has another's rows. */
-static void blame_rows(struct proof *proof, uint32_t whole)
-{
-    const struct match_contents *contents = proof->ranking->match->contents;
-    const struct match_run *run = contents[1].run;
-    uint32_t newest = match_newest_dict(run);
-
-    for (uint32_t i = 0; newest != MATCH_NONE && i < run->value_count; i++) {
-        const struct match_value *value = &run->values[i];
-
-        if (match_is_beside(value, &run->values[newest]) &&
-            contents[1].items[value->content].whole == whole) {
-            match_blame(
-                match_add_weight(proof->ranking, i, contents[0].items[whole].first),
-                MATCH_REASON_ORDER, SCORE_PROVED);
-        }
-    }
-}
-
-/* The weight among the inputs of the content's statement. */
-static void
-blame_weight(struct proof *proof, uint32_t content, uint32_t weight, uint32_t other)
-{
-    const struct match_contents *contents = proof->ranking->match->contents;
-    const struct match_run *run = contents[1].run;
-    uint32_t first = contents[1].items[content].first;
-
-    assert(content < contents[1].count);
-    assert(weight < contents[1].count);
-    for (uint32_t k = run->in.first[first]; k < run->in.first[first + 1]; k++) {
-        uint32_t source = run->in.items[k];
-
-        if (run->values[source].content != weight) {
-            continue;
-        }
-        if (run->values[source].is_weight &&
-            contents[1].items[weight].whole != MATCH_NONE) {
-            blame_rows(proof, contents[1].items[weight].whole);
-        } else if (run->values[source].is_weight) {
-            match_blame(match_add_weight(proof->ranking, source,
-                                         other == MATCH_NONE
-                                             ? MATCH_NONE
-                                             : contents[0].items[other].first),
-                        other == MATCH_NONE ? MATCH_REASON_UNKNOWN : MATCH_REASON_ORDER,
-                        SCORE_PROVED);
-        } else {
-            match_blame(is_right_elsewhere(proof, first, MATCH_NONE)
-                            ? add_responsible(proof, first)
-                            : match_add_line(proof->ranking, find_binding(run, source)),
-                        MATCH_REASON_INPUT, SCORE_PROVED);
-        }
-        return;
-    }
-}
-
-/* The input is another one than A's: a weight, a value made with a wrong weight, or the line reads a wrong
- * value. */
-static void
-blame_input(struct proof *proof, uint32_t content, uint32_t input, uint32_t other)
-{
-    const struct match_contents *contents = proof->ranking->match->contents;
-    uint32_t weight;
-
-    assert(content < contents[1].count);
-    assert(input < contents[1].count);
-    if (contents[1].items[input].is_weight) {
-        blame_weight(proof, content, input, other);
-        return;
-    }
-    weight = find_wrong_weight(proof, input, other);
-    if (weight != MATCH_NONE) {
-        blame_weight(proof, input, weight, MATCH_NONE);
-        return;
-    }
-    match_blame(add_responsible(proof, contents[1].items[content].first),
-                MATCH_REASON_INPUT, SCORE_PROVED);
-}
-
-/* The content that is masked with that share of the statement's inputs; MATCH_NONE: none. */
-static uint32_t find_mask(const struct match_run *run, uint32_t number, double share)
-{
-    for (uint32_t k = run->in.first[number]; k < run->in.first[number + 1]; k++) {
-        const struct match_value *value = &run->values[run->in.items[k]];
-
-        double own = value->shape == NULL || value->statistics.count == 0
-                         ? NAN
-                         : (double)value->statistics.zero_count /
-                               (double)value->statistics.count;
-
-        if ((fabs(own - share) < 1e-9 || fabs(1 - own - share) < 1e-9) &&
-            (value->shape->dtype == DTYPE_BOOL || match_is_mask(value))) {
-            return run->in.items[k];
-        }
-    }
-    return MATCH_NONE;
-}
-
-static void blame_number(struct proof *proof, uint32_t content, double number)
-{
-    assert(content < proof->ranking->match->contents[1].count);
-
-    const struct match_run *run = &proof->ranking->match->runs[1];
-    uint32_t first = proof->ranking->match->contents[1].items[content].first;
-    uint32_t mask = find_mask(run, first, number);
-    struct match_suspect *setting = find_setting(proof, first);
-
-    if (mask != MATCH_NONE) {
-        match_blame(match_add_line(proof->ranking, find_binding(run, mask)),
-                    MATCH_REASON_FORM, SCORE_PROVED);
-        return;
-    }
-    for (uint32_t k = run->in.first[first];
-         setting == NULL && k < run->in.first[first + 1]; k++) {
-        const struct match_value *value = &run->values[run->in.items[k]];
-
-        if (value->shape == NULL && value->number == number) {
-            struct match_suspect suspect = {.value = run->in.items[k],
-                                            .other = MATCH_NONE,
-                                            .module = value->module,
-                                            .number = number};
-
-            suspect.line = match_find_literal(proof->ranking, value->module, number);
-            setting = suspect.line != 0
-                          ? match_add_suspect(proof->ranking, &suspect)
-                          : match_add_line(proof->ranking, run->in.items[k]);
-        }
-    }
-    match_blame(setting != NULL ? setting : add_responsible(proof, first),
-                MATCH_REASON_FORM, SCORE_PROVED);
-}
-
-static bool has_number(const struct match_meanings *a, double number)
-{
-    for (size_t i = 0; i < a->number_count; i++) {
-        if (number != 1 && fabs(a->numbers[i] - number) <= 1e-9 * fabs(number)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The number of the statement that another number of A repairs; NaN: none. */
-static double find_wrong_number(struct proof *proof, uint32_t content)
-{
-    const struct match_meanings *a = &proof->meanings[0];
-    struct match_meanings *b = &proof->meanings[1];
-    double numbers[8], found = NAN;
-    size_t count;
-
-    b->number_count = 0;
-    match_meaning_of_statement(b, content);
-    count = b->number_count < 8 ? b->number_count : 8;
-    memcpy(numbers, b->numbers, count * sizeof *numbers);
-    for (size_t i = 0; i < count && isnan(found); i++) {
-        if (has_number(a, numbers[i])) {
-            continue;
-        }
-        b->number = numbers[i];
-        for (size_t k = 0; k < a->number_count && isnan(found); k++) {
-            b->other_number = a->numbers[k];
-            if (b->other_number != b->number &&
-                match_proof_is_repaired(proof, content, MATCH_NONE,
-                                        formula_unknown())) {
-                found = numbers[i];
-            }
-        }
-    }
-    b->number = NAN;
-    return found;
-}
-
-/* The line that stopped a step before A's: where it returned the value, if A's step is in a return. */
-static void blame_stop(struct proof *proof, uint32_t content, uint32_t of_a)
-{
-    const struct match_contents *contents = proof->ranking->match->contents;
-    const struct match_run *b = contents[1].run;
-    uint32_t first = contents[1].items[content].first, best = first;
-    const struct site *site = match_run_site(
-        contents[0].run, &contents[0].run->values[contents[0].items[of_a].first]);
-    bool is_return = site != NULL && site->kind == SITE_RETURN, is_right = true;
-
-    assert(content < contents[1].count);
-    assert(of_a < contents[0].count);
-    for (uint32_t i = first; i != MATCH_NONE; i = contents[1].next[i]) {
-        const struct site *own = match_run_site(b, &b->values[i]);
-
-        if (b->values[i].is_argument || b->values[i].is_weight || own == NULL) {
-            continue;
-        }
-        if (is_right && !match_is_innocent(proof->ranking, &b->values[i])) {
-            best = i; /* not what a helper returns that is right elsewhere */
-            is_right = false;
-        }
-        if (is_return && own->kind == SITE_RETURN &&
-            b->values[i].call == b->values[best].call) {
-            best = i;
-        }
-    }
-    match_blame(match_add_line(proof->ranking, best), MATCH_REASON_FORM_MISSING,
-                SCORE_PROVED);
-}
-
-static bool blame_above(struct proof *proof, uint32_t content)
-{
-    uint32_t of_a, above;
-
-    proof->content = content;
-    proof->tried = 0;
-    above = match_proof_missing_above(proof, content, 12, &of_a);
-    if (above == MATCH_NONE) {
-        return false;
-    }
-    blame_stop(proof, above, of_a);
-    return true;
-}
-
-/* Whether A makes anything of both. */
-static bool
-is_used_with(const struct match_contents *a, uint32_t value, uint32_t weight)
-{
-    assert(value < a->count);
-    for (uint32_t o = a->out.first[value]; o < a->out.first[value + 1]; o++) {
-        if (match_is_step(a, weight, a->out.items[o])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Several weights of the statement, and A uses none of them on its input: another module was called. */
-static bool blame_module(struct proof *proof, uint32_t content)
-{
-    const struct match_contents *contents = proof->ranking->match->contents;
-    const struct match_contents *b = &contents[1];
-    const struct match_value *first = &b->run->values[b->items[content].first];
-    const struct match_call *call = &b->run->calls[first->call];
-    struct match_suspect suspect = {
-        .value = b->items[content].first, .other = MATCH_NONE, .number = NAN};
-    unsigned weights = 0;
-    uint32_t value = MATCH_NONE;
-
-    assert(content < b->count);
-    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
-        const struct match_content *input = &b->items[b->in.items[k]];
-
-        if (!input->is_weight && !input->is_weak) {
-            value = value == MATCH_NONE ? input->partner : MATCH_NONE;
-        }
-    }
-    for (uint32_t k = b->in.first[content];
-         value != MATCH_NONE && k < b->in.first[content + 1]; k++) {
-        const struct match_content *input = &b->items[b->in.items[k]];
-
-        if (input->is_weight && input->partner != MATCH_NONE) {
-            weights++;
-            value =
-                is_used_with(&contents[0], value, input->partner) ? MATCH_NONE : value;
-        }
-    }
-    if (value == MATCH_NONE || weights < 2 || call->parent == MATCH_NONE ||
-        call->line == 0) {
-        return false;
-    }
-    suspect.module = b->run->calls[call->parent].module;
-    suspect.line = call->line;
-    match_blame(match_add_suspect(proof->ranking, &suspect), MATCH_REASON_FORM,
-                SCORE_PROVED);
-    return true;
-}
-
-/* Two inputs of the content that are each other's in A. */
-static bool blame_exchanged(struct proof *proof, uint32_t content)
-{
-    const struct match_contents *b = &proof->ranking->match->contents[1];
-    struct match_meanings *meanings = &proof->meanings[1];
-
-    assert(content < b->count);
-    for (uint32_t i = b->in.first[content]; i < b->in.first[content + 1]; i++) {
-        for (uint32_t k = i + 1; k < b->in.first[content + 1]; k++) {
-            uint32_t x = b->in.items[i], y = b->in.items[k];
-            bool is_right;
-
-            if (b->items[x].partner == MATCH_NONE ||
-                b->items[y].partner == MATCH_NONE ||
-                match_count_of(b, x) != match_count_of(b, y)) {
-                continue;
-            }
-            meanings->exchanged = y;
-            meanings->other = match_meaning_of_common(meanings, b->items[x].partner);
-            is_right = match_proof_is_repaired(
-                proof, content, x,
-                match_meaning_of_common(meanings, b->items[y].partner));
-            meanings->exchanged = MATCH_NONE;
-            if (is_right) {
-                blame_input(proof, content, x, b->items[y].partner);
-                blame_input(proof, content, y, b->items[x].partner);
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Whether the call that made the value has another one, bound to a name before it, that nothing reads. */
-static bool has_idle_value(const struct proof *proof, uint32_t number)
-{
-    const struct match_run *run = &proof->ranking->match->runs[1];
-
-    for (uint32_t i = number; i-- > 0;) {
-        const struct match_value *value = &run->values[i];
-
-        if (value->call == run->values[number].call && value->shape != NULL &&
-            !value->is_argument && !value->is_weight &&
-            run->out.first[i] == run->out.first[i + 1]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Positions and indices among the inputs, whose formula is nowhere in A; all programs count from 0. */
-static bool blame_position(struct proof *proof, uint32_t content)
-{
-    const struct match_contents *b = &proof->ranking->match->contents[1];
-
-    assert(content < b->count);
-    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
-        uint32_t input = b->in.items[k];
-        struct formula formula, range;
-
-        if (!b->items[input].is_weak || b->items[input].is_weight) {
-            continue;
-        }
-        formula = match_meaning_of_statement(&proof->meanings[1], input);
-        range = formula_function(&proof->meanings[1].arena, SLICE("range"), NULL, 0);
-        if (formula.is_known && formula.term_count > 0 &&
-            formula_find(&range, &formula) != FORMULA_NOWHERE &&
-            formula_find(&formula, &range) != FORMULA_WHOLE &&
-            find_in_a(proof, &formula) == FORMULA_NOWHERE) {
-            match_blame(match_add_line(proof->ranking, b->items[input].first),
-                        MATCH_REASON_FORM, SCORE_PROVED);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A step of A between an input and the content. */
-static bool blame_missing(struct proof *proof, uint32_t content)
-{
-    const struct match_contents *b = &proof->ranking->match->contents[1];
-    uint32_t first = b->items[content].first;
-
-    assert(content < b->count);
-    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
-        uint32_t input = b->in.items[k];
-        enum missing missing = b->items[input].is_weight
-                                   ? MISSING_NOTHING
-                                   : match_proof_missing(proof, content, input);
-
-        if (missing == MISSING_VALUE && !has_idle_value(proof, first)) {
-            missing = MISSING_STEP;
-        }
-        if (missing != MISSING_NOTHING) {
-            match_blame_makers(proof->ranking, input, MATCH_REASON_FORM_MISSING,
-                               missing == MISSING_STEP ? SCORE_PROVED
-                                                       : SCORE_PROVED / 2);
-            match_blame(match_add_line(proof->ranking, first), MATCH_REASON_FORM,
-                        missing == MISSING_STEP ? SCORE_PROVED / 2 : SCORE_PROVED);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Another common value in the place of an input. */
-static bool blame_other_value(struct proof *proof, uint32_t content)
-{
-    const struct match_contents *b = &proof->ranking->match->contents[1];
-
-    assert(content < b->count);
-    for (uint32_t k = b->in.first[content]; k < b->in.first[content + 1]; k++) {
-        uint32_t other = match_proof_other_value(proof, content, b->in.items[k]);
-
-        if (other != MATCH_NONE) {
-            blame_input(proof, content, b->in.items[k], other);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void blame(struct proof *proof, uint32_t content)
-{
-    const struct match_contents *b = &proof->ranking->match->contents[1];
-    uint32_t first = b->items[content].first;
-    struct match_suspect *setting = find_setting(proof, first);
-    double number = find_wrong_number(proof, content);
-
-    if (!isnan(number)) {
-        blame_number(proof, content, number);
-        return;
-    }
-    if (blame_position(proof, content) || blame_other_value(proof, content) ||
-        blame_above(proof, content) || blame_missing(proof, content) ||
-        blame_module(proof, content)) {
-        return;
-    }
-    if (blame_exchanged(proof, content)) {
-        return;
-    }
-    match_blame(setting != NULL ? setting : add_responsible(proof, first),
-                MATCH_REASON_FORM, SCORE_PROVED);
-}
-
 /* ---- the whole ---- */
 
 /* The formulas of what A has alone: first of what B does not have, then of its own steps. */
@@ -742,8 +176,8 @@ static bool has_mask(const struct proof *proof, uint32_t content)
     const struct match_contents *b = &proof->ranking->match->contents[1];
     const struct match_value *value = &b->run->values[b->items[content].first];
 
-    return value->statistics.neginf_count > 0 ||
-           statistics_bound_real(value->shape->dtype, value->statistics.min) < -1e3;
+    return value->statistics->neginf_count > 0 ||
+           statistics_bound_real(value->shape->dtype, value->statistics->min) < -1e3;
 }
 
 static bool is_trivial(const struct formula *formula)
@@ -751,14 +185,16 @@ static bool is_trivial(const struct formula *formula)
     return formula->term_count == 0 || !isnan(formula_constant(formula));
 }
 
-/* A result that lacks what A adds to it. */
+/* The run's result that lacks what A adds to it. What nothing reads before the end is left out by a later line. */
 static bool
 is_cut_short(struct proof *proof, uint32_t content, enum formula_place place)
 {
-    const struct match_contents *b = &proof->ranking->match->contents[1];
+    const struct match *match = proof->ranking->match;
+    const struct match_contents *b = &match->contents[1];
 
-    assert(content < b->count);
-    return place != FORMULA_NOWHERE &&
+    return match->last != MATCH_NONE &&
+           match->runs[1].values[match->last].content == content &&
+           place != FORMULA_NOWHERE &&
            match_proof_equal(proof, content) == MATCH_NONE &&
            b->out.first[content] == b->out.first[content + 1] &&
            content == proof->ranking->region->ends[1];
@@ -784,13 +220,61 @@ static bool blame_hidden(struct proof *proof, uint32_t content)
         }
         formula = match_meaning_of(&proof->meanings[1], i);
         if (formula.is_known && !has_mask(proof, i) &&
-            find_in_a(proof, &formula) == FORMULA_NOWHERE &&
+            match_proof_find_in_a(proof, &formula) == FORMULA_NOWHERE &&
             is_understood(proof, i, 8)) {
-            blame(proof, i);
+            match_proof_blame(proof, i);
             return true;
         }
     }
     return false;
+}
+
+/* Indices that were computed: each program counts and sorts in its own way. */
+static bool is_index(const struct match_contents *b, uint32_t content)
+{
+    return !diff_is_inexact(b->run->values[b->items[content].first].shape->dtype) &&
+           b->in.first[content] < b->in.first[content + 1];
+}
+
+/* Judges a content that B lost. true: it says where the fault is. */
+static bool judge_content(struct proof *proof, uint32_t i)
+{
+    const struct match_contents *b = &proof->ranking->match->contents[1];
+    struct formula formula;
+    enum formula_place place;
+
+    if (match_proof_blame_orientation(proof, i)) {
+        return true;
+    }
+    formula = match_meaning_of(&proof->meanings[1], i);
+    if (!formula.is_known) {
+        return false;
+    }
+    place = match_proof_find_in_a(proof, &formula);
+    if (place == FORMULA_WHOLE && !b->items[i].is_weak &&
+        !match_proof_is_constant(proof, i) && !has_mask(proof, i) &&
+        match_proof_equal(proof, i) != MATCH_NONE) {
+        if (!blame_hidden(proof, i)) {
+            match_proof_blame_layout(proof, i);
+        }
+        return true;
+    }
+    if (is_cut_short(proof, i, place)) {
+        match_blame(match_add_line(proof->ranking, b->items[i].first),
+                    MATCH_REASON_FORM_MISSING, SCORE_PROVED);
+        return true;
+    }
+    if (place != FORMULA_NOWHERE || (match_proof_is_constant(proof, i) &&
+                                     (b->items[i].is_weak || is_trivial(&formula)))) {
+        clear_line(proof, i);
+        return false;
+    }
+    if (is_index(b, i) || reads_unknown_weight(b, i, 16) ||
+        !is_understood(proof, i, 8)) {
+        return false;
+    }
+    match_proof_blame(proof, i);
+    return true;
 }
 
 static void judge(struct proof *proof)
@@ -799,36 +283,7 @@ static void judge(struct proof *proof)
 
     read_a(proof);
     for (uint32_t i = 0; i < b->count && i < PROOF_CONTENTS_MAX; i++) {
-        struct formula formula;
-        enum formula_place place;
-
-        if (!is_open(b, i)) {
-            continue;
-        }
-        formula = match_meaning_of(&proof->meanings[1], i);
-        if (!formula.is_known) {
-            continue;
-        }
-        place = find_in_a(proof, &formula);
-        if (place == FORMULA_WHOLE && !b->items[i].is_weak &&
-            !match_proof_is_constant(proof, i) && !has_mask(proof, i) &&
-            match_proof_equal(proof, i) != MATCH_NONE) {
-            if (!blame_hidden(proof, i)) {
-                match_proof_blame_layout(proof, i);
-            }
-            return;
-        }
-        if (is_cut_short(proof, i, place)) {
-            match_blame(match_add_line(proof->ranking, b->items[i].first),
-                        MATCH_REASON_FORM_MISSING, SCORE_PROVED);
-            return;
-        }
-        if (place != FORMULA_NOWHERE ||
-            (match_proof_is_constant(proof, i) &&
-             (b->items[i].is_weak || is_trivial(&formula)))) {
-            clear_line(proof, i);
-        } else if (!reads_unknown_weight(b, i, 16) && is_understood(proof, i, 8)) {
-            blame(proof, i);
+        if (match_proof_is_open(b, i) && judge_content(proof, i)) {
             return;
         }
     }
@@ -840,6 +295,9 @@ void match_judge_formulas(struct ranking *ranking)
     bool is_done = match_meanings_init(&proof.meanings[0], ranking->match, 0);
 
     is_done = match_meanings_init(&proof.meanings[1], ranking->match, 1) && is_done;
+    if (is_done) {
+        match_proof_clear_weights(&proof);
+    }
     if (is_done && !has_wrong_weight(&proof)) {
         judge(&proof);
     }

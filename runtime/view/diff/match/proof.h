@@ -3,7 +3,7 @@
 #ifndef MONITORCH_VIEW_DIFF_MATCH_PROOF_H
 #define MONITORCH_VIEW_DIFF_MATCH_PROOF_H
 
-#include "runtime/view/diff/match/meaning.h"
+#include "runtime/view/diff/match/meaning/meaning.h"
 #include "runtime/view/diff/match/ranking.h"
 
 /* So many contents of A and of B are read. */
@@ -16,15 +16,25 @@ struct proof {
     unsigned tried;
     /* So many of A's first parts and steps are of values that B does not have. */
     size_t lost_parts, lost_steps;
-    bool is_hidden; /* steps that came back are compared too */
+    bool is_hidden;       /* steps that came back are compared too */
+    struct formula added; /* MISSING_VALUE: what A adds */
 };
 
 /* ---- proof.c ---- */
 
 /* The value that only A has, with as many elements and the same formula; MATCH_NONE: none. */
 uint32_t match_proof_equal(struct proof *proof, uint32_t content);
+/* Whether B lost it: it is in A neither itself nor by what is made from it. */
+bool match_proof_is_open(const struct match_contents *contents, uint32_t i);
+/* Where in A the formula is. */
+enum formula_place match_proof_find_in_a(const struct proof *proof,
+                                         const struct formula *formula);
 /* Numbers, ranges: made from no value. */
 bool match_proof_is_constant(const struct proof *proof, uint32_t content);
+
+/* ---- blame.c ---- */
+
+void match_proof_blame(struct proof *proof, uint32_t content);
 
 /* ---- repair.c ---- */
 
@@ -47,14 +57,21 @@ bool match_proof_is_repaired(struct proof *proof,
                              struct formula formula);
 /* What repairs the content if A makes it of the input first. */
 enum missing match_proof_missing(struct proof *proof, uint32_t content, uint32_t input);
-/* The first content above proof->content with a step of A missing behind it, which is `of_a`; MATCH_NONE:
- * none. */
+/* The first content above proof->content with a step of A missing behind it, which is `of_a`, or MATCH_NONE
+ * where A bound it to no name; MATCH_NONE: none. */
 uint32_t match_proof_missing_above(struct proof *proof,
                                    uint32_t content,
                                    unsigned depth,
                                    uint32_t *of_a);
 /* The value of A that repairs the content in the place of its input; MATCH_NONE: none. */
 uint32_t match_proof_other_value(struct proof *proof, uint32_t content, uint32_t input);
+
+/* ---- orientation.c ---- */
+
+enum match_fit { MATCH_FIT_UNKNOWN, MATCH_FIT_RIGHT, MATCH_FIT_WRONG };
+
+void match_proof_clear_weights(struct proof *proof);
+bool match_proof_blame_orientation(struct proof *proof, uint32_t content);
 
 /* ---- layout.c ---- */
 

@@ -87,6 +87,12 @@ void match_collect_words(struct ranking *ranking);
 void match_judge_words(struct ranking *ranking);
 /* The only line of the module that has the number as a literal; 0: none, or several. */
 uint32_t match_find_literal(struct ranking *ranking, uint32_t module, double number);
+/* The line that gave the number to a module which the value's statement calls: that of the constructor, or the only
+ * one of its file that has the number; 0: none. */
+uint32_t match_find_made_with(struct ranking *ranking,
+                              uint32_t value,
+                              double number,
+                              uint32_t *module);
 /* Operations that A's lines have alone; needs the inputs. */
 void match_judge_missing(struct ranking *ranking);
 
@@ -111,6 +117,8 @@ bool match_is_step(const struct match_contents *contents,
 /* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
 struct match_suspect *
 match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other);
+/* Whether B's weight lies in relation to A's as most weights do. */
+bool match_is_like_others(const struct ranking *ranking, uint32_t value);
 /* How the value lies, by those of its content's partner. */
 enum match_order match_order_of_value(const struct ranking *ranking, uint32_t value);
 /* The newest state dict's item with B's content; MATCH_NONE: none. */

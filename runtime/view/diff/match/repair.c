@@ -44,7 +44,24 @@ bool match_proof_is_repaired(struct proof *proof,
                                              : proof->lost_parts) != FORMULA_NOWHERE;
 }
 
-/* Whether what the whole adds to the part is made from a weight. */
+/* Whether a value of B up to the one that is explained is made from A's weight. */
+static bool is_used(const struct proof *proof, uint32_t of_a)
+{
+    const struct match_contents *contents = proof->ranking->match->contents;
+    uint32_t weight = contents[0].items[of_a].partner;
+
+    for (uint32_t o = weight == MATCH_NONE ? 0 : contents[1].out.first[weight];
+         weight != MATCH_NONE && o < contents[1].out.first[weight + 1]; o++) {
+        uint32_t content = contents[1].out.items[o];
+
+        if (content <= proof->content && !contents[1].items[content].is_weight) {
+            return true;
+        }
+    }
+    return weight == MATCH_NONE;
+}
+
+/* Whether what the whole adds to the part is a weight, or is made from one that B does not use. */
 static bool adds_weight(const struct proof *proof,
                         const struct formula *part,
                         const struct formula *whole)
@@ -61,10 +78,12 @@ static bool adds_weight(const struct proof *proof,
         }
         base = match_meaning_of_common((struct match_meanings *)&proof->meanings[0], i);
         for (uint32_t k = 0; base.is_known && k < more.term_count; k++) {
-            if (formula_find(&base, &(struct formula){.is_known = true,
-                                                      .term_count = 1,
-                                                      .terms = &more.terms[k]}) ==
-                FORMULA_WHOLE) {
+            enum formula_place place = formula_find(
+                &base, &(struct formula){
+                           .is_known = true, .term_count = 1, .terms = &more.terms[k]});
+
+            if (place == FORMULA_WHOLE ||
+                (place != FORMULA_NOWHERE && !is_used(proof, i))) {
                 return true;
             }
         }
@@ -72,13 +91,13 @@ static bool adds_weight(const struct proof *proof,
     return false;
 }
 
-static enum missing missing_of(const struct proof *proof,
-                               const struct formula *part,
-                               const struct formula *whole)
+static enum missing
+missing_of(struct proof *proof, const struct formula *part, const struct formula *whole)
 {
     struct formula more =
         formula_add((struct arena *)&proof->meanings[0].arena, whole, part, -1);
 
+    proof->added = more;
     return more.is_known && part->term_count + more.term_count == whole->term_count &&
                    !adds_weight(proof, part, whole)
                ? MISSING_VALUE
@@ -136,6 +155,22 @@ static bool is_repaired_from(struct proof *proof,
     is_right = match_proof_is_repaired(proof, content, above, formula);
     match_meanings_forget(b, 0, content);
     return is_right;
+}
+
+/* Whether a function of A that no line of it bound to a name, applied to `above`, repairs the content. */
+static bool is_step_above(struct proof *proof, uint32_t content, uint32_t above)
+{
+    const struct match_meanings *a = &proof->meanings[0];
+    struct formula own = match_meaning_of(&proof->meanings[1], above);
+    uint64_t hash = formula_hash(&own);
+
+    for (size_t i = 0; own.is_known && i < proof->lost_steps; i++) {
+        if (a->steps[i].argument == hash &&
+            is_repaired_from(proof, content, above, a->steps[i].result)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The value of A that `above` should be: of as many elements, and made from it; MATCH_NONE: none. */
@@ -200,16 +235,19 @@ uint32_t match_proof_missing_above(struct proof *proof,
             return found;
         }
         proof->tried++;
-        *of_a = proof->tried < ABOVE_MAX ? find_step_above(proof, proof->content, input)
-                                         : MATCH_NONE;
-        if (*of_a != MATCH_NONE) {
+        if (proof->tried >= ABOVE_MAX) {
+            continue;
+        }
+        *of_a = find_step_above(proof, proof->content, input);
+        if (*of_a != MATCH_NONE || is_step_above(proof, proof->content, input)) {
             return input;
         }
     }
     return MATCH_NONE;
 }
 
-/* The value of A that repairs the content in the place of its input; MATCH_NONE: none. */
+/* The value of A that repairs the content in the place of its input; MATCH_NONE: none. An input that A does not have
+ * is the end of steps that were right so far. */
 uint32_t match_proof_other_value(struct proof *proof, uint32_t content, uint32_t input)
 {
     const struct match_contents *contents = proof->ranking->match->contents;

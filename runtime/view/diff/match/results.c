@@ -25,8 +25,9 @@ struct roots {
 
 struct results {
     struct match *match;
-    uint32_t *orders[2]; /* owned: the values by count and mean */
+    uint32_t *orders[2]; /* owned: the values by count and mean; NULL: not sorted yet */
     size_t order_counts[2];
+    bool has_failed;     /* memory ran out */
     uint32_t *stamps[2]; /* owned: by value, the walk that was there last */
     uint32_t stamp;
     uint32_t *stack; /* owned */
@@ -36,12 +37,12 @@ struct results {
 
 static uint64_t result_count(const struct match_value *value)
 {
-    return value->shape == NULL ? 1 : value->statistics.count;
+    return value->shape == NULL ? 1 : value->statistics->count;
 }
 
 static double result_mean(const struct match_value *value)
 {
-    return value->shape == NULL ? value->number : value->statistics.mean;
+    return value->shape == NULL ? value->number : value->statistics->mean;
 }
 
 static enum dtype dtype_of(const struct match_value *value)
@@ -237,6 +238,53 @@ static bool is_same(const struct match_value *a, const struct match_value *b)
     return a->has_hash && b->has_hash && a->hash == b->hash;
 }
 
+/* Sorts the side's values when one is first sought. false: out of memory. */
+static bool sort_values(struct results *results, unsigned side)
+{
+    struct match_run *run = &results->match->runs[side];
+    uint32_t *order = results->orders[side];
+
+    if (order != NULL) {
+        return true;
+    }
+    order = memory_allocate(run->value_count, sizeof *order);
+    if (order == NULL) {
+        results->has_failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        if (result_count(&run->values[i]) > 0) {
+            order[results->order_counts[side]++] = i;
+        }
+    }
+    if (results->order_counts[side] > 1) {
+        qsort_r(order, results->order_counts[side], sizeof *order, compare_values, run);
+    }
+    results->orders[side] = order;
+    return true;
+}
+
+/* The value with the result's very elements that is of its content's partner; MATCH_NONE: none. */
+static uint32_t
+find_partner(const struct results *results, unsigned side, uint32_t number)
+{
+    const struct match *match = results->match;
+    const struct match_contents *contents = &match->contents[1 - side];
+    uint32_t common = common_content(match, side, number), i;
+    unsigned tried = 0;
+
+    if (common == MATCH_NONE) {
+        return MATCH_NONE;
+    }
+    i = contents->items[side == 0 ? match->contents[0].items[common].partner : common]
+            .first;
+    while (i != MATCH_NONE && tried++ < TRIED_MAX &&
+           !is_same(&contents->run->values[i], &match->runs[side].values[number])) {
+        i = contents->next[i];
+    }
+    return tried > TRIED_MAX ? MATCH_NONE : i;
+}
+
 /* The first of the other side's values with the result's very elements that was made from the same; MATCH_NONE:
  * none. */
 static uint32_t find_same(struct results *results,
@@ -273,7 +321,7 @@ static double find_reach(const struct match_value *value, double mean)
     double reach = isinf(mean) ? 0 : 1e-3 + 1e-3 * fabs(mean);
 
     return value->shape != NULL && isfinite(mean)
-               ? reach + 1e-3 * diff_usual_size(&value->statistics)
+               ? reach + 1e-3 * diff_usual_size(value->statistics)
                : reach;
 }
 
@@ -288,10 +336,14 @@ static uint32_t find_equal(struct results *results,
     const struct match_run *other = &results->match->runs[1 - side];
     const struct match_value *value = &results->match->runs[side].values[number];
     double mean = result_mean(value), reach = find_reach(value, mean);
-    uint32_t same = find_same(results, side, value, roots);
+    uint32_t same = find_partner(results, side, number);
     unsigned tried = 0;
     size_t place;
 
+    if (same != MATCH_NONE || !sort_values(results, 1 - side)) {
+        return same;
+    }
+    same = find_same(results, side, value, roots);
     if (same != MATCH_NONE) {
         return same;
     }
@@ -433,24 +485,12 @@ static bool prepare(struct results *results)
     size_t most = 0;
 
     for (unsigned side = 0; side < 2; side++) {
-        struct match_run *run = &match->runs[side];
-        uint32_t *order = memory_allocate(run->value_count, sizeof *order);
+        size_t count = match->runs[side].value_count;
 
-        most = run->value_count > most ? run->value_count : most;
-        results->orders[side] = order;
-        results->stamps[side] =
-            memory_allocate_zeroed(run->value_count, sizeof(uint32_t));
-        if (order == NULL || results->stamps[side] == NULL) {
+        most = count > most ? count : most;
+        results->stamps[side] = memory_allocate_zeroed(count, sizeof(uint32_t));
+        if (results->stamps[side] == NULL) {
             return false;
-        }
-        for (uint32_t i = 0; i < run->value_count; i++) {
-            if (result_count(&run->values[i]) > 0) {
-                order[results->order_counts[side]++] = i;
-            }
-        }
-        if (results->order_counts[side] > 1) {
-            qsort_r(order, results->order_counts[side], sizeof *order, compare_values,
-                    run);
         }
     }
     results->stack = memory_allocate(most + 1, sizeof *results->stack);
@@ -481,5 +521,5 @@ bool match_judge_results(struct match *match)
         memory_free(results.stamps[side]);
     }
     memory_free(results.stack);
-    return is_done;
+    return is_done && !results.has_failed;
 }

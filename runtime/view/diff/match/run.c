@@ -90,6 +90,63 @@ static bool add(struct match_attributes *attributes,
     return attribute->name.bytes != NULL;
 }
 
+/* The bracket that closes the one at `at`; the text's end where there is none. */
+static size_t find_close(struct slice text, size_t at)
+{
+    char quote = '\0';
+    int depth = 0;
+
+    for (; at < text.size; at++) {
+        char byte = text.bytes[at];
+
+        if (quote != '\0') {
+            quote = byte == quote ? '\0' : quote;
+        } else if (byte == '"' || byte == '\'') {
+            quote = byte;
+        } else {
+            depth += byte == '[';
+            depth -= byte == ']';
+            if (depth == 0) {
+                return at;
+            }
+        }
+    }
+    return at;
+}
+
+/* Adds the subscript whose bracket is there if its key is a text that is computed. */
+static bool add_subscript(struct match_attributes *attributes,
+                          struct slice text,
+                          size_t open,
+                          struct match_attribute **first)
+{
+    size_t start = open, close = find_close(text, open);
+    struct slice key = slice_part(text, open + 1, close);
+    struct match_attribute *attribute;
+    bool is_text = slice_find(key, SLICE("\""), 0) < key.size ||
+                   slice_find(key, SLICE("'"), 0) < key.size;
+
+    while (start > 0 &&
+           (is_name_byte(text.bytes[start - 1]) || text.bytes[start - 1] == '.')) {
+        start--;
+    }
+    if (start == open || close == text.size || !is_text ||
+        (slice_find(key, SLICE("+"), 0) == key.size && key.bytes[0] != 'f')) {
+        return true;
+    }
+    attribute = arena_allocate(&attributes->arena, 1, sizeof *attribute);
+    if (attribute == NULL) {
+        return false;
+    }
+    *attribute = (struct match_attribute){
+        .name = arena_copy(&attributes->arena, slice_part(text, start, open)),
+        .key = arena_copy(&attributes->arena, key),
+        .next = *first,
+    };
+    *first = attribute;
+    return attribute->name.bytes != NULL && attribute->key.bytes != NULL;
+}
+
 static bool read(struct match_attributes *attributes,
                  uint32_t module,
                  uint32_t line,
@@ -104,6 +161,12 @@ static bool read(struct match_attributes *attributes,
          at = slice_find(text, self, at + self.size)) {
         if ((at == 0 || !is_name_byte(text.bytes[at - 1])) &&
             !add(attributes, text, at, first)) {
+            return false;
+        }
+    }
+    for (size_t at = slice_find(text, SLICE("["), 0); at < text.size;
+         at = slice_find(text, SLICE("["), at + 1)) {
+        if (!add_subscript(attributes, text, at, first)) {
             return false;
         }
     }
@@ -157,6 +220,55 @@ static bool is_weight_path(struct slice path)
            slice_find(path, SLICE("."), 0) < path.size && slice_ends(path, SLICE("']"));
 }
 
+static bool note_text(struct match_run *run, const struct log_event_view *event)
+{
+    void *items = run->texts;
+
+    if (event->path.size > 0 || event->name.size == 0) {
+        return true;
+    }
+    if (!memory_grow(&items, &run->text_capacity, run->text_count + 1,
+                     sizeof *run->texts)) {
+        return false;
+    }
+    run->texts = items;
+    run->texts[run->text_count++] = (struct match_text){
+        .name = event->name,
+        .text = arena_copy(&run->arena, event->text),
+        .call = number_map_get(&run->call_places, event->call),
+        .value = (uint32_t)run->value_count,
+    };
+    return !run->arena.has_failed;
+}
+
+static const struct statistics no_figures = {.count = 0};
+
+/* The event's figures: those of the newest value with its hash where they are the same, as those of an argument are. */
+static const struct statistics *keep_figures(struct match_run *run,
+                                             const struct log_event_view *event)
+{
+    uint32_t *recent = &run->recent[event->hash % MATCH_RECENT];
+    const struct match_value *other =
+        *recent < run->value_count ? &run->values[*recent] : NULL;
+    struct statistics *kept;
+
+    if (!event->has_statistics) {
+        return &no_figures;
+    }
+    *recent = event->has_hash ? (uint32_t)run->value_count : *recent;
+    if (other != NULL && event->has_hash && other->has_hash &&
+        other->hash == event->hash &&
+        memcmp(other->statistics, &event->statistics, sizeof event->statistics) == 0) {
+        return other->statistics;
+    }
+    kept = arena_allocate(&run->arena, 1, sizeof *kept);
+    if (kept == NULL) {
+        return &no_figures; /* the arena has failed */
+    }
+    *kept = event->statistics;
+    return kept;
+}
+
 static bool add_value(struct match_run *run, const struct log_event_view *event)
 {
     void *items = run->values;
@@ -172,11 +284,12 @@ static bool add_value(struct match_run *run, const struct log_event_view *event)
         .call = number_map_get(&run->call_places, event->call),
         .visit = event->visit,
         .content = MATCH_NONE,
+        .statistics = &no_figures,
         .is_argument = event->site->kind == SITE_ENTER,
     };
 
     if (!is_tensor && !is_number(event->kind)) {
-        return true;
+        return event->kind != VALUE_TEXT || note_text(run, event);
     }
     if (!memory_grow(&items, &run->value_capacity, run->value_count + 1,
                      sizeof *run->values)) {
@@ -184,10 +297,7 @@ static bool add_value(struct match_run *run, const struct log_event_view *event)
     }
     run->values = items;
     if (is_tensor) {
-        value.statistics = event->statistics;
-        if (!event->has_statistics) {
-            value.statistics = (struct statistics){.count = 0};
-        }
+        value.statistics = keep_figures(run, event);
         value.has_hash = event->has_hash;
         value.hash = event->hash;
         value.has_sample = event->grid.count > 0;
@@ -500,11 +610,8 @@ note_weight(struct weight_keys *keys, const struct match_value *value, uint32_t 
     return true;
 }
 
-/* What the constructor gave to the attribute did not go in: something was loaded since. */
-static void forget_attribute(const struct match_run *run,
-                             struct edge_list *list,
-                             uint32_t target,
-                             struct slice name)
+/* The first link of the target among those that are sorted. */
+static size_t place_of_target(const struct edge_list *list, uint32_t target)
 {
     size_t first = 0, end = list->sorted_count;
 
@@ -517,6 +624,17 @@ static void forget_attribute(const struct match_run *run,
             end = middle;
         }
     }
+    return first;
+}
+
+/* What the constructor gave to the attribute did not go in: something was loaded since. */
+static void forget_attribute(const struct match_run *run,
+                             struct edge_list *list,
+                             uint32_t target,
+                             struct slice name)
+{
+    size_t first = place_of_target(list, target);
+
     for (; first < list->sorted_count && list->links[first].target == target; first++) {
         struct match_link *link = &list->links[first];
 
@@ -575,8 +693,76 @@ static bool link_read(struct match_run *run,
     return !keys->text.has_failed;
 }
 
+/* ---- items that a statement reads under a computed key ---- */
+
+/* The newest items of containers, by their names and keys. */
+struct item_map {
+    struct number_map map;
+    struct buffer key; /* owned */
+};
+
+static uint64_t hash_of_item(struct slice name, struct slice key)
+{
+    return hash_64(name) * 31 + hash_64(key);
+}
+
+static bool note_item(struct item_map *items, const struct match_run *run, uint32_t i)
+{
+    const struct match_value *value = &run->values[i];
+
+    return value->path.size < 5 || value->path.bytes[1] != '\'' ||
+           !slice_ends(value->path, SLICE("']")) ||
+           number_map_put(&items->map, hash_of_item(value->name, key_of(value)), i);
+}
+
+/* The statement's other edges from the container were to some item of it. */
+static void forget_items(const struct match_run *run,
+                         struct edge_list *list,
+                         uint32_t target,
+                         struct slice name)
+{
+    size_t place = place_of_target(list, target);
+
+    for (; place < list->sorted_count && list->links[place].target == target; place++) {
+        struct match_link *link = &list->links[place];
+
+        if (link->source != MATCH_NONE && run->values[link->source].path.size > 0 &&
+            slice_equal(run->values[link->source].name, name)) {
+            link->source = MATCH_NONE;
+        }
+    }
+}
+
+/* Of an argument it is not known which of the statement's items it is. */
+static bool link_item(struct match_run *run,
+                      struct item_map *items,
+                      uint32_t number,
+                      const struct match_attribute *attribute,
+                      struct edge_list *list)
+{
+    const struct match_value *value = &run->values[number];
+    uint32_t item;
+
+    if (value->is_argument) {
+        return true;
+    }
+    items->key.size = 0;
+    if (!match_key_add(run, attribute->key, value->call, number, &items->key)) {
+        return !items->key.has_failed;
+    }
+    item = number_map_get(&items->map,
+                          hash_of_item(attribute->name, buffer_slice(&items->key)));
+    if (item == NUMBER_MAP_NONE || item >= number ||
+        !slice_equal(key_of(&run->values[item]), buffer_slice(&items->key))) {
+        return true;
+    }
+    forget_items(run, list, number, attribute->name);
+    return add_link(list, item, number);
+}
+
 static bool link_weights_of(struct match_run *run,
                             struct weight_keys *keys,
+                            struct item_map *items,
                             uint32_t number,
                             struct edge_list *list)
 {
@@ -594,7 +780,9 @@ static bool link_weights_of(struct match_run *run,
         return false;
     }
     for (; attribute != NULL; attribute = attribute->next) {
-        if (!link_read(run, keys, number, attribute->name, list)) {
+        if (attribute->key.size > 0
+                ? !link_item(run, items, number, attribute, list)
+                : !link_read(run, keys, number, attribute->name, list)) {
             return false;
         }
     }
@@ -604,20 +792,25 @@ static bool link_weights_of(struct match_run *run,
 static bool link_weights(struct match_run *run, struct edge_list *list)
 {
     struct weight_keys keys = {.count = 0, .text = BUFFER_INIT};
+    struct item_map items = {.key = BUFFER_INIT};
     bool is_done = true;
 
     number_map_init(&keys.map);
-    for (size_t i = 0; is_done && i < run->value_count; i++) {
-        if (run->values[i].is_weight) {
-            is_done = note_weight(&keys, &run->values[i], (uint32_t)i);
-        } else if (keys.count > 0) {
-            is_done = link_weights_of(run, &keys, (uint32_t)i, list);
+    number_map_init(&items.map);
+    for (uint32_t i = 0; is_done && i < run->value_count; i++) {
+        is_done = note_item(&items, run, i);
+        if (is_done && run->values[i].is_weight) {
+            is_done = note_weight(&keys, &run->values[i], i);
+        } else if (is_done && keys.count + items.map.count > 0) {
+            is_done = link_weights_of(run, &keys, &items, i, list);
         }
     }
     drop_forgotten(list);
     number_map_release(&keys.map);
+    number_map_release(&items.map);
     memory_free(keys.entries);
     buffer_release(&keys.text);
+    buffer_release(&items.key);
     return is_done;
 }
 
@@ -657,11 +850,12 @@ bool match_run_read(struct match_run *run,
     *run = (struct match_run){.reader = log_reader_new(path, error)};
     arena_init(&run->arena);
     number_map_init(&run->call_places);
-    run->samples = memory_allocate(1, sizeof *run->samples);
+    run->samples = memory_allocate_zeroed(1, sizeof *run->samples);
     if (run->samples == NULL) {
         return run->reader != NULL && error_set_memory(error);
     }
-    arena_init(run->samples);
+    arena_init(&run->samples->arena);
+    number_map_init(&run->samples->places);
     if (run->reader == NULL) {
         return false;
     }
@@ -679,12 +873,15 @@ void match_run_release(struct match_run *run)
     log_reader_free(run->reader);
     memory_free(run->values);
     memory_free(run->calls);
+    memory_free(run->texts);
     number_map_release(&run->call_places);
     match_links_release(&run->in);
     match_links_release(&run->out);
     arena_release(&run->arena);
     if (run->samples != NULL) {
-        arena_release(run->samples);
+        arena_release(&run->samples->arena);
+        number_map_release(&run->samples->places);
+        memory_free(run->samples->items);
     }
     memory_free(run->samples);
 }
@@ -704,9 +901,33 @@ static const void *read_sample(const struct match_run *run, uint64_t number)
         bytes.bytes = item.event.sample;
         bytes.size =
             (size_t)item.event.grid.count * dtype_size(item.event.shape->dtype);
-        bytes = arena_copy(run->samples, bytes);
+        bytes = arena_copy(&run->samples->arena, bytes);
     }
     return bytes.bytes;
+}
+
+const void *match_run_sample(const struct match_run *run,
+                             const struct match_value *value)
+{
+    uint32_t place =
+        number_map_get(&run->samples->places, (uint64_t)(value - run->values));
+
+    return place == NUMBER_MAP_NONE ? NULL : run->samples->items[place];
+}
+
+static bool keep_sample(const struct match_run *run, uint32_t value)
+{
+    struct match_samples *samples = run->samples;
+    const void *sample = read_sample(run, run->values[value].event);
+    void *items = samples->items;
+
+    if (sample == NULL || !memory_grow(&items, &samples->capacity, samples->count + 1,
+                                       sizeof *samples->items)) {
+        return false;
+    }
+    samples->items = items;
+    samples->items[samples->count] = sample;
+    return number_map_put(&samples->places, value, (uint32_t)samples->count++);
 }
 
 struct sample_grid match_run_grid(const struct match_run *run,
@@ -716,9 +937,8 @@ struct sample_grid match_run_grid(const struct match_run *run,
     struct match_value *own = &run->values[value - run->values];
 
     assert(value >= run->values && value < run->values + run->value_count);
-    if (own->has_sample && own->sample == NULL) {
-        own->sample = read_sample(run, own->event);
-        own->has_sample = own->sample != NULL;
+    if (own->has_sample && match_run_sample(run, own) == NULL) {
+        own->has_sample = keep_sample(run, (uint32_t)(own - run->values));
     }
     if (own->has_sample) {
         sample_grid_init(&grid, value->shape->shape, value->shape->dimension_count,

@@ -20,10 +20,11 @@
 #include <stdint.h>
 
 /* The attributes of `self` that a site's statement uses, called ones too: `self.wq` of
- * `q = self.wq(x)`. Found once a site. */
+ * `q = self.wq(x)`; and its subscripts whose keys are computed. Found once a site. */
 
 struct match_attribute {
     struct slice name; /* `self.wq`, `self.act.gelu`; in the arena */
+    struct slice key;  /* of `w[prefix + "q"]`, named `w`: `prefix + "q"`; "" else */
     bool is_called;
     struct match_attribute *next; /* of the same statement; NULL: none */
 };
@@ -53,12 +54,13 @@ void match_statement_add(struct source_lines *sources,
 
 struct match_value {
     uint64_t event;
-    uint64_t hash;
-    const struct log_shape *shape; /* NULL: a number */
-    struct statistics statistics;
-    const void *sample; /* in run.samples; NULL: not read yet, see match_run_grid */
+    union {
+        uint64_t hash; /* where has_hash */
+        double number; /* where shape is NULL */
+    };
+    const struct log_shape *shape;       /* NULL: a number */
+    const struct statistics *statistics; /* in run.arena, shared with others */
     struct slice name, path;
-    double number;    /* where shape is NULL */
     uint32_t site;    /* of the trace */
     uint32_t module;  /* of the trace */
     uint32_t line;    /* of the site */
@@ -70,6 +72,13 @@ struct match_value {
     bool is_argument; /* written at the entry of its call */
     bool is_integer;  /* a number that is whole by its type */
     bool is_weight;   /* an item of a container under a dotted key: a state dict's */
+};
+
+/* A text that a name was bound to. */
+struct match_text {
+    struct slice name, text;
+    uint32_t call;  /* index */
+    uint32_t value; /* so many values were before it */
 };
 
 struct match_call {
@@ -85,6 +94,15 @@ struct match_links {
     uint32_t *items; /* owned */
 };
 
+struct match_samples {
+    struct arena arena;
+    struct number_map places; /* of values in items */
+    const void **items;       /* owned; in the arena */
+    size_t count, capacity;
+};
+
+#define MATCH_RECENT 1024
+
 struct match_run {
     struct log_reader *reader;   /* owned */
     struct source_lines sources; /* owned */
@@ -94,11 +112,14 @@ struct match_run {
     struct match_call *calls; /* owned */
     size_t call_count, call_capacity;
     struct number_map call_places;
+    struct match_text *texts; /* owned; in their order */
+    size_t text_count, text_capacity;
     struct match_links in, out; /* of values */
     uint64_t event_count;
     size_t tensor_count;
     struct arena arena;
-    struct arena *samples; /* owned: the values' samples that were asked for */
+    struct match_samples *samples; /* owned: those that were asked for */
+    uint32_t recent[MATCH_RECENT]; /* by hash, the newest value with such a one */
 };
 
 bool match_run_read(struct match_run *run,
@@ -107,10 +128,21 @@ bool match_run_read(struct match_run *run,
                     struct error *error);
 void match_run_release(struct match_run *run);
 
+/* The sample's elements, once its grid was asked for; NULL: there are none. */
+const void *match_run_sample(const struct match_run *run,
+                             const struct match_value *value);
 /* The grid of the value's sample; its count is 0 where there is none. Reads the sample from the trace when it
  * is first asked for. */
 struct sample_grid match_run_grid(const struct match_run *run,
                                   const struct match_value *value);
+
+/* Writes what the key's expression is in the call, before the value: texts, names, f-strings and their sums.
+ * false: it is something else, or a name is not known. keys.c */
+bool match_key_add(const struct match_run *run,
+                   struct slice expression,
+                   uint32_t call,
+                   uint32_t value,
+                   struct buffer *key);
 
 /* Where the value was made: of an argument, the line that passes it. */
 void match_place(const struct match_run *run,

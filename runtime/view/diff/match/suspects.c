@@ -225,6 +225,12 @@ static bool is_unlike(const unsigned orders[4], enum match_order order)
             orders[MATCH_ORDER_SAME] > orders[MATCH_ORDER_TRANSPOSED]);
 }
 
+bool match_is_like_others(const struct ranking *ranking, uint32_t value)
+{
+    return !is_unlike(ranking->orders, order_of_weight(ranking, value)) &&
+           ranking->orders[MATCH_ORDER_SAME] != ranking->orders[MATCH_ORDER_TRANSPOSED];
+}
+
 static void judge_weight_order(struct ranking *ranking, uint32_t value)
 {
     const struct match_contents *contents = ranking->match->contents;
@@ -237,6 +243,7 @@ static void judge_weight_order(struct ranking *ranking, uint32_t value)
     if (is_matrix(weight, true) && is_unlike(ranking->orders, order)) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
                     SCORE_UNLIKE);
+        match_blame(match_add_weight(ranking, value, other), MATCH_REASON_TURNED, 0);
     } else if (order == MATCH_ORDER_OTHER) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
                     SCORE_ORDER_PERHAPS);
@@ -594,7 +601,7 @@ bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input
 uint64_t match_count_of(const struct match_contents *contents, uint32_t content)
 {
     assert(content < contents->count);
-    return contents->run->values[contents->items[content].first].statistics.count;
+    return contents->run->values[contents->items[content].first].statistics->count;
 }
 
 struct match_suspect *match_add_suspect(struct ranking *ranking,
@@ -884,7 +891,8 @@ static bool is_of_argument(const struct ranking *ranking,
 {
     const struct match_run *run = &ranking->match->runs[1];
 
-    if (suspect->is_weight || (suspect->reasons & MATCH_REASON_INPUT) == 0) {
+    if (suspect->is_weight || suspect->is_chosen ||
+        (suspect->reasons & MATCH_REASON_INPUT) == 0) {
         return false;
     }
     for (uint32_t k = run->in.first[suspect->value];

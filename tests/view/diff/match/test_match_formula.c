@@ -1,5 +1,5 @@
 /* Formulas: what is equal however it is written, what is not, and what is a part of what. */
-#include "runtime/view/diff/match/formula.h"
+#include "runtime/view/diff/match/meaning/formula.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

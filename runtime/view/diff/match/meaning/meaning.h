@@ -10,8 +10,8 @@
 #ifndef MONITORCH_VIEW_DIFF_MATCH_MEANING_H
 #define MONITORCH_VIEW_DIFF_MATCH_MEANING_H
 
-#include "runtime/view/diff/match/formula.h"
 #include "runtime/view/diff/match/match.h"
+#include "runtime/view/diff/match/meaning/formula.h"
 #include "runtime/view/why/reason/expression.h"
 
 #include <assert.h>
@@ -41,6 +41,8 @@ struct match_meanings {
     unsigned blindness; /* what the last statement does that no formula shows */
     double numbers[MATCH_MEANING_NUMBERS]; /* that statements have used */
     size_t number_count;
+    struct number_map
+        imports;     /* hash of a name in a module -> 1: it is imported; 0: it is not */
     bool has_failed; /* memory ran out */
 };
 
@@ -63,18 +65,83 @@ struct formula match_meaning_of_statement(struct match_meanings *meanings,
 unsigned match_meaning_blindness(struct match_meanings *meanings, uint32_t value);
 /* The axis along which the value's statement normalises or adds up; NaN: none, or not known. */
 double match_meaning_axis(struct match_meanings *meanings, uint32_t value);
+/* The axis of a matrix along which a statement adds up. */
+struct match_axis {
+    int axis;       /* 0 or 1; -1: not known */
+    uint32_t value; /* of the matrix, that the statement reads */
+    bool is_module; /* a module of torch reads it */
+};
+
+/* How the content's statement uses the weight. */
+struct match_axis match_meaning_weight_axis(struct match_meanings *meanings,
+                                            uint32_t content,
+                                            uint32_t weight);
 /* Whether the value is a mask to be added: zeros, and numbers so low that nothing is left. */
 bool match_is_mask(const struct match_value *value);
 /* The base of a content of A. */
 struct formula match_meaning_of_common(struct match_meanings *meanings, uint32_t of_a);
 
+enum match_meaning_kind {
+    MEANING_NONE,
+    MEANING_LAYOUT,
+    MEANING_JOINED,
+    MEANING_PRODUCT,
+    MEANING_AFFINE,
+    MEANING_PICKED,
+    MEANING_PICKED_BY,
+    MEANING_SUM,
+    MEANING_DIFFERENCE,
+    MEANING_QUOTIENT,
+    MEANING_NEGATIVE,
+    MEANING_ADDED_PRODUCT,
+    MEANING_POWER,
+    MEANING_SQUARE,
+    MEANING_ROOT,
+    MEANING_INVERSE_ROOT,
+    MEANING_INVERSE,
+    MEANING_SILU,
+    MEANING_GELU,
+    MEANING_FUNCTION,
+    MEANING_EXPONENTIAL,
+    MEANING_POLAR,
+    MEANING_RANGE,
+    MEANING_ONE,
+    MEANING_ZERO,
+    MEANING_FULL,
+    MEANING_VARIANCE,
+    MEANING_LAYER_NORM,
+    MEANING_RMS_NORM,
+    MEANING_BATCH_NORM,
+    MEANING_GROUP_NORM,
+    MEANING_MASKED,
+    MEANING_ATTENTION,
+    MEANING_SEQUENTIAL,
+    MEANING_TOTAL,
+    MEANING_ADAPTIVE,
+    MEANING_ADDED_AT,
+};
+
+#define MATCH_ARGUMENTS_MAX 8
+
+/* A call: the tensor that it is of, and its arguments. */
+struct match_operands {
+    struct formula items[MATCH_ARGUMENTS_MAX];
+    uint32_t expressions[MATCH_ARGUMENTS_MAX]; /* EXPRESSION_NONE: of a module */
+    size_t count;
+};
+
 /* ---- a statement while its formula is read: what its names stand for (meaning.c), and what its
  * operations compute (operations.c) ---- */
+
+#define MATCH_MAKER_NONE UINT32_MAX
 
 struct reading {
     struct match_meanings *meanings;
     struct match_run *run; /* borrowed */
     uint32_t value;        /* that the statement made */
+    uint32_t
+        maker; /* the statement is of this function of the value's module: a constructor;
+                       MATCH_MAKER_NONE: it is of the value's own call */
     struct expressions *expressions;
 };
 
@@ -123,8 +190,16 @@ uint32_t match_reading_item(const struct reading *reading,
                             struct slice subscript);
 /* What a recorded function or module of that name gave to the statement; MATCH_NONE: none. */
 uint32_t match_reading_returned(const struct reading *reading, struct slice word);
-/* The line of the constructor that gives the attribute of the value's class its value; 0: none. */
-uint32_t match_reading_setting(const struct reading *reading, struct slice name);
+/* Where the call is of a function that no name says, and the only such one of the statement: the only value that a
+ * recorded function gave to the statement; MATCH_NONE: none. */
+uint32_t match_reading_only_return(const struct reading *reading,
+                                   const struct expression *call);
+/* The line that gives the attribute of the value's class its value, and its function; 0: none. */
+uint32_t match_reading_setting(const struct reading *reading,
+                               struct slice name,
+                               uint32_t *maker);
+/* The tree of the statement, in which functions of imported modules are known as such; EXPRESSION_NONE: none. */
+uint32_t match_reading_parse(struct reading *reading, struct slice statement);
 /* Whether the attribute is a view of what it is of. */
 bool match_reading_is_view(struct slice attribute);
 struct formula match_reading_name(struct reading *reading, struct slice name);
@@ -134,7 +209,38 @@ double match_reading_share(const struct match_value *value);
 /* What a mask with that share adds. */
 struct formula match_reading_mask(struct arena *arena, double share);
 
+/* ---- modules.c ---- */
+
+/* The module of torch that `self.name` is, applied to the first operand. */
+struct formula match_reading_module(struct reading *reading,
+                                    struct slice name,
+                                    const struct match_operands *operands);
+/* Some modules of the Sequential that `self.name[…]` is, applied to the first operand. */
+struct formula match_reading_module_part(struct reading *reading,
+                                         const struct expression *index,
+                                         const struct match_operands *operands);
+
+/* What the module is, as which its class made `self.name`; MEANING_NONE: not known. */
+enum match_meaning_kind match_reading_module_kind(struct reading *reading,
+                                                  struct slice name);
+
+/* ---- axes.c ---- */
+
+struct match_axis match_reading_axis(struct reading *reading, uint32_t weight);
+
 /* ---- operations.c ---- */
+
+/* MEANING_NONE: it is not understood. */
+enum match_meaning_kind match_reading_kind(struct slice name);
+/* What the function, method or module of that name computes; the expression is its first argument's. */
+struct formula match_reading_compute(struct reading *reading,
+                                     struct slice name,
+                                     const struct match_operands *operands,
+                                     uint32_t first);
+/* false: there is no room. */
+bool match_operands_add(struct match_operands *operands,
+                        struct formula formula,
+                        uint32_t expression);
 
 struct formula match_reading_expression(struct reading *reading, uint32_t number);
 /* The argument with that key, or that comes at that place without one; EXPRESSION_NONE: none. */

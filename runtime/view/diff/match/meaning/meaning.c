@@ -1,7 +1,8 @@
 /* The formulas of a run's contents, from the statements that made them. */
-#include "runtime/view/diff/match/meaning.h"
+#include "runtime/view/diff/match/meaning/meaning.h"
 
 #include "runtime/base/buffer.h"
+#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 
 #include <assert.h>
@@ -246,6 +247,35 @@ uint32_t match_reading_returned(const struct reading *reading, struct slice word
     return MATCH_NONE;
 }
 
+uint32_t match_reading_only_return(const struct reading *reading,
+                                   const struct expression *call)
+{
+    const struct match_links *in = &reading->run->in;
+    uint32_t found = MATCH_NONE;
+
+    for (uint32_t i = 0; i < reading->expressions->count; i++) {
+        const struct expression *other = &reading->expressions->items[i];
+
+        if (other != call && other->kind == EXPRESSION_CALL && !other->is_library &&
+            !match_reading_is_operation(other->word)) {
+            return MATCH_NONE;
+        }
+    }
+    for (uint32_t i = in->first[reading->value]; i < in->first[reading->value + 1];
+         i++) {
+        const struct match_value *source = &reading->run->values[in->items[i]];
+
+        if (!is_return(reading, source) || source->shape == NULL) {
+            continue;
+        }
+        if (found != MATCH_NONE) {
+            return MATCH_NONE;
+        }
+        found = in->items[i];
+    }
+    return call->is_library ? MATCH_NONE : found;
+}
+
 /* The class of a method: `Attention.` of `Attention.forward`. */
 static struct slice class_of(struct slice function)
 {
@@ -296,10 +326,35 @@ bool match_reading_is_view(struct slice attribute)
            slice_equal(attribute, SLICE("imag"));
 }
 
+/* A number that the constructor was called with, if it is the same in all calls of it. */
+static uint32_t find_made_with(const struct reading *reading, struct slice name)
+{
+    const struct match_run *run = reading->run;
+    uint32_t module = run->calls[run->values[reading->value].call].module;
+    uint32_t found = MATCH_NONE;
+
+    for (uint32_t i = 0; i < run->value_count; i++) {
+        const struct match_value *value = &run->values[i];
+        const struct match_call *call = &run->calls[value->call];
+
+        if (value->shape != NULL || call->function != reading->maker ||
+            call->module != module || !slice_equal(value->name, name)) {
+            continue;
+        }
+        if (found != MATCH_NONE && run->values[found].number != value->number) {
+            return MATCH_NONE;
+        }
+        found = i;
+    }
+    return found;
+}
+
 struct formula match_reading_name(struct reading *reading, struct slice name)
 {
     struct slice last = slice_last_part(name, '.');
-    uint32_t found = match_reading_input(reading, name);
+    uint32_t found = reading->maker == MATCH_MAKER_NONE
+                         ? match_reading_input(reading, name)
+                         : find_made_with(reading, name);
 
     if (found != MATCH_NONE) {
         return match_reading_value(reading->meanings, found);
@@ -320,8 +375,8 @@ struct formula match_reading_name(struct reading *reading, struct slice name)
                                : match_reading_value(reading->meanings, found);
 }
 
-/* The line of the constructor that gives the attribute of the value's class its value; 0: none. */
-uint32_t match_reading_setting(const struct reading *reading, struct slice name)
+uint32_t
+match_reading_setting(const struct reading *reading, struct slice name, uint32_t *maker)
 {
     const struct match_value *value = &reading->run->values[reading->value];
     const struct match_call *call = &reading->run->calls[value->call];
@@ -341,16 +396,77 @@ uint32_t match_reading_setting(const struct reading *reading, struct slice name)
             slice_equal(class_of(sites->functions[sites->sites[i].function].name),
                         class)) {
             line = sites->sites[i].line; /* the last one: the first may be None */
+            *maker = sites->sites[i].function;
         }
     }
     return line;
+}
+
+/* ---- the tree ---- */
+
+/* Whether a line of the module imports the name. */
+static bool find_import(struct match_run *run, uint32_t module, struct slice name)
+{
+    for (uint32_t line = 1, empty = 0; empty < 64; line++) {
+        struct slice source = source_lines_get(&run->sources, module, line);
+        bool is_import = slice_find(source, SLICE("import "), 0) < source.size;
+
+        empty = source.size == 0 ? empty + 1 : 0;
+        for (size_t at = 0;
+             is_import && (at = slice_find(source, name, at)) < source.size; at++) {
+            size_t end = at + name.size;
+
+            if ((at == 0 || memchr(" ,(", source.bytes[at - 1], 3) != NULL) &&
+                (end == source.size || memchr(" ,)\r", source.bytes[end], 4) != NULL)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_imported(struct reading *reading, struct slice name)
+{
+    struct match_meanings *meanings = reading->meanings;
+    struct slice first = slice_part(name, 0, slice_find(name, SLICE("."), 0));
+    uint32_t module = reading->run->values[reading->value].module, found;
+    uint64_t key = hash_64(first) ^ ((uint64_t)module << 32);
+
+    if (match_reading_input(reading, first) != MATCH_NONE) {
+        return false;
+    }
+    found = number_map_get(&meanings->imports, key);
+    if (found == NUMBER_MAP_NONE) {
+        found = find_import(reading->run, module, first);
+        meanings->has_failed |= !number_map_put(&meanings->imports, key, found);
+    }
+    return found == 1;
+}
+
+uint32_t match_reading_parse(struct reading *reading, struct slice statement)
+{
+    uint32_t root = expression_read(reading->expressions, statement);
+
+    for (uint32_t i = 0; i < reading->expressions->count; i++) {
+        struct expression *item = &reading->expressions->items[i];
+
+        if (item->kind == EXPRESSION_CALL && item->left != EXPRESSION_NONE &&
+            !item->is_library) {
+            const struct expression *left = match_reading_item_of(reading, item->left);
+
+            item->is_library =
+                left->kind == EXPRESSION_NAME && is_imported(reading, left->text);
+            item->left = item->is_library ? EXPRESSION_NONE : item->left;
+        }
+    }
+    return root;
 }
 
 /* ---- masks ---- */
 
 double match_reading_share(const struct match_value *value)
 {
-    return 1 - (double)value->statistics.zero_count / (double)value->statistics.count;
+    return 1 - (double)value->statistics->zero_count / (double)value->statistics->count;
 }
 
 struct formula match_reading_mask(struct arena *arena, double share)
@@ -427,6 +543,11 @@ static uint32_t find_target(struct reading *reading, uint32_t whole)
         return whole;
     }
     item = match_reading_item_of(reading, whole);
+    if (item->kind == EXPRESSION_CALL && item->left != EXPRESSION_NONE &&
+        value->path.size > 2 && slice_equal(item->word, SLICE("append")) &&
+        slice_equal(match_reading_item_of(reading, item->left)->text, value->name)) {
+        return item->first;
+    }
     place = value->path.size > 2 && value->path.bytes[0] == '[' &&
                     value->path.bytes[1] >= '0' && value->path.bytes[1] <= '9'
                 ? (uint32_t)(value->path.bytes[1] - '0')
@@ -443,25 +564,53 @@ static uint32_t find_target(struct reading *reading, uint32_t whole)
 
 static struct formula of_statement(struct match_meanings *meanings, uint32_t number);
 
-double match_meaning_axis(struct match_meanings *meanings, uint32_t number)
+/* Parses the value's statement; to be ended with reading_end in any case. false: there is none. */
+static bool reading_begin(struct reading *reading,
+                          struct buffer *statement,
+                          struct match_meanings *meanings,
+                          uint32_t number,
+                          uint32_t *root)
 {
     struct match_run *run = match_reading_run(meanings);
-    struct reading reading = {.meanings = meanings, .run = run, .value = number};
-    struct buffer statement = BUFFER_INIT;
+    const struct match_value *value = &run->values[number];
     uint32_t module, line;
-    double axis = NAN;
 
     assert(number < run->value_count);
-    reading.expressions = memory_allocate(1, sizeof *reading.expressions);
-    if (reading.expressions == NULL || run->values[number].shape == NULL) {
-        meanings->has_failed |= reading.expressions == NULL;
-        memory_free(reading.expressions);
-        return NAN;
+    *statement = (struct buffer)BUFFER_INIT;
+    *reading = (struct reading){
+        .meanings = meanings, .run = run, .value = number, .maker = MATCH_MAKER_NONE};
+    if (value->shape == NULL || value->is_weight) {
+        return false;
     }
-    match_place(run, &run->values[number], &module, &line);
-    match_statement_add(&run->sources, module, line, &statement);
-    expression_read(reading.expressions, buffer_slice(&statement));
-    for (uint32_t i = 0; isnan(axis) && i < reading.expressions->count; i++) {
+    reading->expressions = memory_allocate(1, sizeof *reading->expressions);
+    if (reading->expressions == NULL) {
+        meanings->has_failed = true;
+        return false;
+    }
+    match_place(run, value, &module, &line);
+    match_statement_add(&run->sources, module, line, statement);
+    *root = match_reading_parse(reading, buffer_slice(statement));
+    return !statement->has_failed;
+}
+
+static void reading_end(struct reading *reading, struct buffer *statement)
+{
+    reading->meanings->has_failed |=
+        statement->has_failed || reading->meanings->arena.has_failed;
+    memory_free(reading->expressions);
+    buffer_release(statement);
+}
+
+double match_meaning_axis(struct match_meanings *meanings, uint32_t number)
+{
+    struct reading reading;
+    struct buffer statement;
+    uint32_t root;
+    double axis = NAN;
+    bool is_read = reading_begin(&reading, &statement, meanings, number, &root);
+
+    for (uint32_t i = 0; is_read && isnan(axis) && i < reading.expressions->count;
+         i++) {
         const struct expression *item = &reading.expressions->items[i];
 
         if (item->kind == EXPRESSION_CALL &&
@@ -472,10 +621,29 @@ double match_meaning_axis(struct match_meanings *meanings, uint32_t number)
                                            item->is_library, NAN);
         }
     }
-    memory_free(reading.expressions);
-    meanings->has_failed |= statement.has_failed;
-    buffer_release(&statement);
-    return axis < 0 ? axis + run->values[number].shape->dimension_count : axis;
+    reading_end(&reading, &statement);
+    return axis < 0
+               ? axis +
+                     match_reading_run(meanings)->values[number].shape->dimension_count
+               : axis;
+}
+
+struct match_axis match_meaning_weight_axis(struct match_meanings *meanings,
+                                            uint32_t content,
+                                            uint32_t weight)
+{
+    struct reading reading;
+    struct buffer statement;
+    uint32_t root;
+    struct match_axis axis = {.axis = -1};
+
+    if (reading_begin(&reading, &statement, meanings,
+                      meanings->match->contents[meanings->side].items[content].first,
+                      &root)) {
+        axis = match_reading_axis(&reading, weight);
+    }
+    reading_end(&reading, &statement);
+    return axis;
 }
 
 unsigned match_meaning_blindness(struct match_meanings *meanings, uint32_t value)
@@ -491,33 +659,20 @@ unsigned match_meaning_blindness(struct match_meanings *meanings, uint32_t value
 
 static struct formula of_statement(struct match_meanings *meanings, uint32_t number)
 {
-    struct match_run *run = match_reading_run(meanings);
-    const struct match_value *value = &run->values[number];
-    struct reading reading = {.meanings = meanings, .run = run, .value = number};
-    struct buffer statement = BUFFER_INIT;
+    struct reading reading;
+    struct buffer statement;
     struct formula result = formula_unknown();
-    uint32_t module, line, whole;
+    uint32_t root;
 
-    assert(number < run->value_count);
-    if (value->shape == NULL || value->is_weight) {
-        return result;
-    }
-    reading.expressions = memory_allocate(1, sizeof *reading.expressions);
-    if (reading.expressions == NULL) {
-        meanings->has_failed = true;
-        return result;
-    }
-    match_place(run, value, &module, &line);
-    match_statement_add(&run->sources, module, line, &statement);
-    whole = expression_read(reading.expressions, buffer_slice(&statement));
-    if (!reading.expressions->has_failed && !statement.has_failed) {
+    if (reading_begin(&reading, &statement, meanings, number, &root) &&
+        !reading.expressions->has_failed) {
+        const struct match_value *value = &reading.run->values[number];
+
         result = match_reading_expression(&reading, value->is_argument
                                                         ? find_passed(&reading, value)
-                                                        : find_target(&reading, whole));
+                                                        : find_target(&reading, root));
     }
-    meanings->has_failed |= statement.has_failed || meanings->arena.has_failed;
-    memory_free(reading.expressions);
-    buffer_release(&statement);
+    reading_end(&reading, &statement);
     return match_reading_note(meanings, result);
 }
 
@@ -553,7 +708,7 @@ struct formula match_meaning_of_statement(struct match_meanings *meanings,
 
 bool match_is_mask(const struct match_value *value)
 {
-    const struct statistics *figures = &value->statistics;
+    const struct statistics *figures = value->statistics;
 
     return value->shape != NULL &&
            dtype_class(value->shape->dtype) == DTYPE_CLASS_FLOATING &&
@@ -604,6 +759,20 @@ struct formula match_meaning_of(struct match_meanings *meanings, uint32_t conten
     return meanings->formulas[content];
 }
 
+/* An operand of A whose own statement is not understood is a base of its own: what the reading statement does with it
+ * is understood all the same. Of B it stays unknown, as it may be one of A's values. */
+static struct formula of_operand(struct match_meanings *meanings, uint32_t content)
+{
+    struct formula formula = match_meaning_of(meanings, content), number;
+
+    if (formula.is_known || meanings->side == 1 ||
+        meanings->states[content] == STATE_BEING_MADE) {
+        return formula;
+    }
+    number = formula_number(&meanings->arena, (double)content + 1);
+    return formula_function(&meanings->arena, SLICE("not understood"), &number, 1);
+}
+
 struct formula match_reading_value(struct match_meanings *meanings, uint32_t number)
 {
     const struct match_value *value = &match_reading_run(meanings)->values[number];
@@ -613,7 +782,7 @@ struct formula match_reading_value(struct match_meanings *meanings, uint32_t num
                               match_reading_number(meanings, value->number));
     }
     return value->content == MATCH_NONE ? formula_unknown()
-                                        : match_meaning_of(meanings, value->content);
+                                        : of_operand(meanings, value->content);
 }
 
 void match_meanings_forget(struct match_meanings *meanings,
@@ -639,6 +808,7 @@ bool match_meanings_init(struct match_meanings *meanings,
         .number = NAN,
     };
     arena_init(&meanings->arena);
+    number_map_init(&meanings->imports);
     return meanings->formulas != NULL && meanings->states != NULL;
 }
 
@@ -648,5 +818,6 @@ void match_meanings_release(struct match_meanings *meanings)
     memory_free(meanings->states);
     memory_free(meanings->parts);
     memory_free(meanings->steps);
+    number_map_release(&meanings->imports);
     arena_release(&meanings->arena);
 }

@@ -1,5 +1,5 @@
 /* Formulas: sums of products of powers, in normal form. */
-#include "runtime/view/diff/match/formula.h"
+#include "runtime/view/diff/match/meaning/formula.h"
 
 #include "runtime/base/hash/hash.h"
 

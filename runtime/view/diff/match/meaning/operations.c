@@ -1,71 +1,25 @@
 /* What operations compute, as formulas: operators, functions, methods, modules of torch. */
-#include "runtime/view/diff/match/formula.h"
+#include "runtime/view/diff/match/meaning/formula.h"
 
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
-#include "runtime/view/diff/match/meaning.h"
+#include "runtime/view/diff/match/meaning/meaning.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* So deep are formulas within formulas. */
-#define DEPTH_MAX     40
-#define ARGUMENTS_MAX 8
-
-enum meaning_kind {
-    MEANING_NONE,
-    MEANING_LAYOUT,
-    MEANING_JOINED,
-    MEANING_PRODUCT,
-    MEANING_AFFINE,
-    MEANING_PICKED,
-    MEANING_PICKED_BY,
-    MEANING_SUM,
-    MEANING_DIFFERENCE,
-    MEANING_QUOTIENT,
-    MEANING_NEGATIVE,
-    MEANING_ADDED_PRODUCT,
-    MEANING_POWER,
-    MEANING_SQUARE,
-    MEANING_ROOT,
-    MEANING_INVERSE_ROOT,
-    MEANING_INVERSE,
-    MEANING_SILU,
-    MEANING_GELU,
-    MEANING_FUNCTION,
-    MEANING_EXPONENTIAL,
-    MEANING_POLAR,
-    MEANING_RANGE,
-    MEANING_ONE,
-    MEANING_ZERO,
-    MEANING_FULL,
-    MEANING_VARIANCE,
-    MEANING_LAYER_NORM,
-    MEANING_RMS_NORM,
-    MEANING_BATCH_NORM,
-    MEANING_GROUP_NORM,
-    MEANING_MASKED,
-    MEANING_ATTENTION,
-    MEANING_SEQUENTIAL,
-    MEANING_TOTAL,
-};
+#define DEPTH_MAX 40
 
 static const struct {
     const char *name;
-    enum meaning_kind kind;
+    enum match_meaning_kind kind;
     const char *canonical;
 } table[] = {
 #define MEANING(name, how, canonical) {name, MEANING_##how, canonical},
-#include "runtime/view/diff/match/meaning.def"
+#include "runtime/view/diff/match/meaning/meaning.def"
 #undef MEANING
-};
-
-/* A call: the tensor that it is of, and its arguments. */
-struct operands {
-    struct formula items[ARGUMENTS_MAX];
-    uint32_t expressions[ARGUMENTS_MAX]; /* EXPRESSION_NONE: of a module */
-    size_t count;
 };
 
 /* ---- operators ---- */
@@ -304,20 +258,48 @@ static struct formula number(struct reading *reading, double value)
     return formula_number(match_reading_arena(reading), value);
 }
 
+/* The items of a list, where all of them have one formula: how others are joined is not known. */
+static struct formula join_list(struct reading *reading, struct slice name)
+{
+    const struct match_links *in = &reading->run->in;
+    struct formula joined = formula_unknown();
+
+    for (uint32_t i = in->first[reading->value]; i < in->first[reading->value + 1];
+         i++) {
+        const struct match_value *item = &reading->run->values[in->items[i]];
+        struct formula own;
+
+        if (!slice_equal(item->name, name) || item->path.size == 0) {
+            continue;
+        }
+        own = match_reading_value(reading->meanings, in->items[i]);
+        if (!own.is_known ||
+            (joined.is_known && formula_find(&own, &joined) != FORMULA_WHOLE)) {
+            return formula_unknown();
+        }
+        joined = own;
+    }
+    return joined;
+}
+
 /* The first one, where all are it or its negative; else they are joined. */
 static struct formula join(struct reading *reading, uint32_t sequence)
 {
-    struct formula items[ARGUMENTS_MAX];
+    struct formula items[MATCH_ARGUMENTS_MAX];
     size_t count = 0;
     bool are_alike = true;
 
+    if (sequence != EXPRESSION_NONE &&
+        match_reading_item_of(reading, sequence)->kind == EXPRESSION_NAME) {
+        return join_list(reading, match_reading_item_of(reading, sequence)->text);
+    }
     if (sequence == EXPRESSION_NONE ||
         match_reading_item_of(reading, sequence)->kind != EXPRESSION_SEQUENCE) {
         return formula_unknown();
     }
     for (uint32_t i = match_reading_item_of(reading, sequence)->first;
          i != EXPRESSION_NONE; i = match_reading_item_of(reading, i)->next) {
-        if (count == ARGUMENTS_MAX) {
+        if (count == MATCH_ARGUMENTS_MAX) {
             return formula_unknown();
         }
         items[count] =
@@ -366,7 +348,7 @@ static struct formula normalise(struct reading *reading,
 /* The module's or the call's own weight and bias, where there are such. */
 static struct formula scale_and_shift(struct reading *reading,
                                       struct formula of,
-                                      const struct operands *operands,
+                                      const struct match_operands *operands,
                                       size_t weight)
 {
     struct formula result = of;
@@ -381,9 +363,34 @@ static struct formula scale_and_shift(struct reading *reading,
     return match_reading_note(reading->meanings, result);
 }
 
+/* The means of so many groups of channels: of a module its first argument, of a function the second. */
+static struct formula group_norm(struct reading *reading,
+                                 const struct match_operands *operands,
+                                 uint32_t first)
+{
+    bool is_function =
+        operands->count > 1 && operands->expressions[1] != EXPRESSION_NONE;
+    double groups = match_reading_number(
+        reading->meanings,
+        match_reading_number_of(reading, first, "num_groups", is_function, NAN));
+    struct buffer mean = BUFFER_INIT;
+    struct formula result;
+
+    buffer_add(&mean, SLICE("mean of groups "));
+    buffer_add_number(&mean, groups >= 1 && groups <= 1e6 ? (uint64_t)groups : 0);
+    result =
+        isnan(groups) || mean.has_failed
+            ? formula_unknown()
+            : normalise(reading, operands->items[0], buffer_slice(&mean),
+                        match_reading_number_of(reading, first, "eps", 99, 1e-5), true);
+    reading->meanings->has_failed |= mean.has_failed;
+    buffer_release(&mean);
+    return scale_and_shift(reading, result, operands, 1u + is_function);
+}
+
 /* With the running figures of the module: (x - mean) * weight / sqrt(variance + eps) + bias. */
 static struct formula
-batch_norm(struct reading *reading, const struct operands *operands, double eps)
+batch_norm(struct reading *reading, const struct match_operands *operands, double eps)
 {
     struct formula factor, shift;
 
@@ -419,7 +426,8 @@ static struct formula gelu(struct reading *reading, struct formula of, bool is_t
 }
 
 /* `arange(end)`, `arange(start, end)`, `arange(start, end, step)`. */
-static struct formula range(struct reading *reading, const struct operands *operands)
+static struct formula range(struct reading *reading,
+                            const struct match_operands *operands)
 {
     struct formula base =
         formula_function(match_reading_arena(reading), SLICE("range"), NULL, 0);
@@ -450,47 +458,98 @@ static double share_of_mask(struct reading *reading, uint32_t expression)
         const struct match_value *value =
             found == MATCH_NONE ? NULL : &reading->run->values[found];
 
-        if (value != NULL && value->shape != NULL && value->statistics.count > 0) {
+        if (value != NULL && value->shape != NULL && value->statistics->count > 0) {
             return match_reading_share(value);
         }
     }
     return NAN;
 }
 
+/* The shape of a value that the expression is, or does arithmetic with; NULL: not known. */
+static const struct log_shape *shape_of(struct reading *reading, uint32_t expression)
+{
+    const struct expression *item;
+    const struct log_shape *left;
+    uint32_t value;
+
+    if (expression == EXPRESSION_NONE) {
+        return NULL;
+    }
+    item = match_reading_item_of(reading, expression);
+    if (item->kind == EXPRESSION_BINARY && !slice_equal(item->word, SLICE("@"))) {
+        left = shape_of(reading, item->left);
+        return left != NULL ? left : shape_of(reading, item->right);
+    }
+    value = item->kind == EXPRESSION_NAME ? match_reading_input(reading, item->text)
+                                          : MATCH_NONE;
+    return value == MATCH_NONE ? NULL : reading->run->values[value].shape;
+}
+
+/* What hides some of the scores is added to them. */
+static struct formula hide(struct reading *reading, struct formula scores, double share)
+{
+    return plus(reading, scores,
+                match_reading_mask(match_reading_arena(reading),
+                                   match_reading_number(reading->meanings, share)));
+}
+
+static struct formula mask_scores(struct reading *reading,
+                                  struct formula scores,
+                                  const struct log_shape *query,
+                                  uint32_t first)
+{
+    uint32_t causal = match_reading_argument(reading, first, "is_causal", 99),
+             mask = match_reading_argument(reading, first, "attn_mask", 99);
+
+    if (causal != EXPRESSION_NONE &&
+        !slice_equal(match_reading_item_of(reading, causal)->text, SLICE("False"))) {
+        double length = query == NULL || query->dimension_count < 2
+                            ? NAN
+                            : (double)query->shape[query->dimension_count - 2];
+
+        return slice_equal(match_reading_item_of(reading, causal)->text, SLICE("True"))
+                   ? hide(reading, scores, (length - 1) / (2 * length))
+                   : formula_unknown();
+    }
+    if (mask != EXPRESSION_NONE) {
+        double share = share_of_mask(reading, mask);
+        const struct log_shape *shape = shape_of(reading, mask);
+
+        if (shape != NULL && shape->dtype == DTYPE_BOOL) {
+            return hide(reading, scores, 1 - share); /* true: is seen */
+        }
+        return plus(reading, scores, match_reading_expression(reading, mask));
+    }
+    return scores;
+}
+
 /* Softmax of the scaled products, times the values. */
-static struct formula
-attention(struct reading *reading, const struct operands *operands, uint32_t first)
+static struct formula attention(struct reading *reading,
+                                const struct match_operands *operands,
+                                uint32_t first)
 {
     double scale = match_reading_number_of(reading, first, "scale", 99, NAN);
+    const struct log_shape *query =
+        operands->count == 3 ? shape_of(reading, operands->expressions[0]) : NULL;
     struct formula scores;
 
-    if (operands->count != 3 ||
-        match_reading_argument(reading, first, "is_causal", 99) != EXPRESSION_NONE ||
-        match_reading_argument(reading, first, "attn_mask", 99) != EXPRESSION_NONE) {
+    if (operands->count != 3) {
         return formula_unknown();
     }
-    if (isnan(scale) && operands->expressions[0] != EXPRESSION_NONE) {
-        const struct expression *query =
-            match_reading_item_of(reading, operands->expressions[0]);
-        uint32_t value = query->kind == EXPRESSION_NAME
-                             ? match_reading_input(reading, query->text)
-                             : MATCH_NONE;
-        const struct log_shape *shape =
-            value == MATCH_NONE ? NULL : reading->run->values[value].shape;
-
-        scale = shape == NULL || shape->dimension_count == 0
-                    ? NAN
-                    : 1 / sqrt((double)shape->shape[shape->dimension_count - 1]);
+    if (isnan(scale) && query != NULL && query->dimension_count > 0) {
+        scale = 1 / sqrt((double)query->shape[query->dimension_count - 1]);
     }
     scores = times(reading, operands->items[0], operands->items[1]);
     scale = match_reading_number(reading->meanings, scale);
     scores = times(reading, match_reading_note(reading->meanings, scores),
                    number(reading, scale));
+    scores = mask_scores(reading, scores, query, first);
     return times(reading, match_reading_apply(reading, SLICE("softmax"), &scores),
                  operands->items[2]);
 }
 
-static struct formula product(struct reading *reading, const struct operands *operands)
+static struct formula product(struct reading *reading,
+                              const struct match_operands *operands)
 {
     struct formula result = number(reading, 1);
 
@@ -498,6 +557,27 @@ static struct formula product(struct reading *reading, const struct operands *op
         result = times(reading, result, operands->items[i]);
     }
     return result;
+}
+
+/* A pool whose output has one element an image is its mean or maximum. */
+static struct formula
+pool_to(struct reading *reading, size_t row, struct formula of, uint32_t first)
+{
+    bool is_module = table[row].name[0] == 'A';
+    uint32_t size =
+        match_reading_argument(reading, first, "output_size", is_module ? 0 : 1);
+    struct formula count = formula_unknown();
+
+    if (size != EXPRESSION_NONE &&
+        match_reading_item_of(reading, size)->kind == EXPRESSION_SEQUENCE) {
+        size = match_reading_item_of(reading, size)->first;
+    }
+    if (size != EXPRESSION_NONE) {
+        count = match_reading_expression(reading, size);
+    }
+    return formula_constant(&count) == 1
+               ? match_reading_apply(reading, slice_of(table[row].canonical), &of)
+               : formula_unknown();
 }
 
 static unsigned blindness_of(size_t row)
@@ -516,6 +596,7 @@ static unsigned blindness_of(size_t row)
                        slice_equal(slice_of(table[row].canonical), SLICE("cumsum"))
                    ? 2
                    : 0;
+    case MEANING_ADAPTIVE:
     case MEANING_GROUP_NORM:
         return 2;
     case MEANING_MASKED:
@@ -530,7 +611,7 @@ static unsigned blindness_of(size_t row)
 
 static struct formula compute(struct reading *reading,
                               size_t row,
-                              const struct operands *operands,
+                              const struct match_operands *operands,
                               uint32_t first)
 {
     struct arena *arena = match_reading_arena(reading);
@@ -586,6 +667,11 @@ static struct formula compute(struct reading *reading,
                                        gelu(reading, a, is_tanh));
     case MEANING_FUNCTION:
         return match_reading_apply(reading, slice_of(table[row].canonical), &a);
+    case MEANING_ADDED_AT: /* axis, places, values */
+        return operands->count < 4 ? formula_unknown()
+                                   : plus(reading, a, operands->items[3]);
+    case MEANING_ADAPTIVE:
+        return pool_to(reading, row, a, first);
     case MEANING_EXPONENTIAL:
         return exponential(reading, &a);
     case MEANING_TOTAL: /* of a product: the end of a matrix product that was written out */
@@ -619,11 +705,7 @@ static struct formula compute(struct reading *reading,
                       match_reading_number_of(reading, first, "eps", 99, 1e-5), false),
             operands, 1);
     case MEANING_GROUP_NORM:
-        return scale_and_shift(
-            reading,
-            normalise(reading, a, SLICE("group mean"),
-                      match_reading_number_of(reading, first, "eps", 99, 1e-5), true),
-            operands, 1);
+        return group_norm(reading, operands, first);
     case MEANING_BATCH_NORM:
         return batch_norm(reading, operands,
                           match_reading_number_of(reading, first, "eps", 1, 1e-5));
@@ -656,16 +738,35 @@ static size_t find_row(struct slice name)
     return row;
 }
 
+enum match_meaning_kind match_reading_kind(struct slice name)
+{
+    size_t row = find_row(name);
+
+    return row < sizeof table / sizeof *table ? table[row].kind : MEANING_NONE;
+}
+
+struct formula match_reading_compute(struct reading *reading,
+                                     struct slice name,
+                                     const struct match_operands *operands,
+                                     uint32_t first)
+{
+    size_t row = find_row(name);
+
+    assert(row < sizeof table / sizeof *table);
+    return compute(reading, row, operands, first);
+}
+
 /* Whether a function, method or module of that name is understood. */
 bool match_reading_is_operation(struct slice name)
 {
     return find_row(name) < sizeof table / sizeof *table;
 }
 
-static bool
-add_operand(struct operands *operands, struct formula formula, uint32_t expression)
+bool match_operands_add(struct match_operands *operands,
+                        struct formula formula,
+                        uint32_t expression)
 {
-    if (operands->count == ARGUMENTS_MAX) {
+    if (operands->count == MATCH_ARGUMENTS_MAX) {
         return false;
     }
     operands->items[operands->count] = formula;
@@ -678,13 +779,13 @@ static bool has_operands(size_t row)
 {
     return table[row].kind != MEANING_LAYOUT && table[row].kind != MEANING_FUNCTION &&
            table[row].kind != MEANING_JOINED && table[row].kind != MEANING_VARIANCE &&
-           table[row].kind != MEANING_TOTAL;
+           table[row].kind != MEANING_TOTAL && table[row].kind != MEANING_ADAPTIVE;
 }
 
 /* The first `most` arguments without a key, as far as they are values. */
 static void add_arguments(struct reading *reading,
                           uint32_t first,
-                          struct operands *operands,
+                          struct match_operands *operands,
                           size_t most)
 {
     for (uint32_t i = first; i != EXPRESSION_NONE && operands->count < most;
@@ -699,130 +800,11 @@ static void add_arguments(struct reading *reading,
                                          ? formula_unknown()
                                          : match_reading_expression(reading, i);
 
-            if (!add_operand(operands, formula, i)) {
+            if (!match_operands_add(operands, formula, i)) {
                 return;
             }
         }
     }
-}
-
-/* ---- modules of torch ---- */
-
-/* The weights of the module among the inputs, in the order of a function's arguments. */
-static void add_weights(struct reading *reading,
-                        struct slice attribute,
-                        enum meaning_kind kind,
-                        struct operands *operands)
-{
-    static const char *const names[] = {".weight", ".bias", ".running_mean",
-                                        ".running_var"};
-    size_t count = kind == MEANING_BATCH_NORM ? 4 : 2;
-
-    for (size_t i = 0; i < count; i++) {
-        uint32_t found = match_reading_weight(reading, attribute, names[i]);
-
-        if (found == MATCH_NONE ||
-            !add_operand(operands, match_reading_value(reading->meanings, found),
-                         EXPRESSION_NONE)) {
-            return;
-        }
-    }
-}
-
-static struct formula apply_module(struct reading *made,
-                                   const struct expression *call,
-                                   struct slice attribute,
-                                   struct formula of);
-
-/* The modules of the arguments, one after the other; their weights are under their numbers. */
-static struct formula apply_sequence(struct reading *made,
-                                     uint32_t first,
-                                     struct slice attribute,
-                                     struct formula of)
-{
-    unsigned place = 0;
-
-    for (uint32_t i = first; i != EXPRESSION_NONE && of.is_known;
-         i = match_reading_item_of(made, i)->next, place++) {
-        struct buffer name = BUFFER_INIT;
-
-        buffer_add(&name, attribute);
-        buffer_add_byte(&name, '.');
-        buffer_add_number(&name, place);
-        of = name.has_failed || match_reading_item_of(made, i)->kind != EXPRESSION_CALL
-                 ? formula_unknown()
-                 : apply_module(made, match_reading_item_of(made, i),
-                                buffer_slice(&name), of);
-        match_reading_note(made->meanings, of);
-        made->meanings->has_failed |= name.has_failed;
-        buffer_release(&name);
-    }
-    return of;
-}
-
-static struct formula apply_module(struct reading *made,
-                                   const struct expression *call,
-                                   struct slice attribute,
-                                   struct formula of)
-{
-    size_t row = find_row(call->word);
-    struct operands operands = {
-        .items = {of}, .expressions = {EXPRESSION_NONE}, .count = 1};
-
-    if (row == sizeof table / sizeof *table) {
-        return formula_unknown();
-    }
-    if (table[row].kind == MEANING_SEQUENTIAL) {
-        return apply_sequence(made, call->first, attribute, of);
-    }
-    add_weights(made, attribute, table[row].kind, &operands);
-    return compute(made, row, &operands, call->first);
-}
-
-/* The module of torch that the statement calls: made by `statement` as one of the table. */
-static struct formula read_made_module(struct reading *reading,
-                                       struct slice statement,
-                                       struct slice attribute,
-                                       const struct operands *called)
-{
-    struct reading made = *reading;
-    struct formula result = formula_unknown();
-    uint32_t number;
-
-    made.expressions = memory_allocate(1, sizeof *made.expressions);
-    if (made.expressions == NULL) {
-        reading->meanings->has_failed = true;
-        return result;
-    }
-    number = expression_read(made.expressions, statement);
-    if (number != EXPRESSION_NONE &&
-        match_reading_item_of(&made, number)->kind == EXPRESSION_CALL) {
-        result = called->count == 0
-                     ? result
-                     : apply_module(&made, match_reading_item_of(&made, number),
-                                    attribute, called->items[0]);
-    }
-    memory_free(made.expressions);
-    return result;
-}
-
-static struct formula
-read_module(struct reading *reading, struct slice name, const struct operands *operands)
-{
-    const struct match_value *value = &reading->run->values[reading->value];
-    struct buffer statement = BUFFER_INIT;
-    uint32_t line = match_reading_setting(reading, name), module, unused;
-    struct formula result = formula_unknown();
-
-    match_place(reading->run, value, &module, &unused);
-    if (line != 0) {
-        match_statement_add(&reading->run->sources, module, line, &statement);
-        result = read_made_module(reading, buffer_slice(&statement),
-                                  slice_part(name, 5, name.size), operands);
-    }
-    reading->meanings->has_failed |= statement.has_failed;
-    buffer_release(&statement);
-    return result;
 }
 
 /* ---- calls ---- */
@@ -835,7 +817,7 @@ static struct slice callee_of(const struct expression *item)
 
 static struct formula read_numeric(struct reading *reading,
                                    const struct expression *item,
-                                   const struct operands *operands)
+                                   const struct match_operands *operands)
 {
     double x = operands->count > 0 ? formula_constant(&operands->items[0]) : NAN;
 
@@ -858,7 +840,7 @@ static struct formula read_numeric(struct reading *reading,
 static void collect_operands(struct reading *reading,
                              const struct expression *item,
                              bool is_own,
-                             struct operands *operands)
+                             struct match_operands *operands)
 {
     size_t row = find_row(item->word);
     bool has_many = row == sizeof table / sizeof *table || has_operands(row);
@@ -868,24 +850,25 @@ static void collect_operands(struct reading *reading,
 
         if (left->kind != EXPRESSION_NAME ||
             !slice_equal(left->text, SLICE("nn.functional"))) {
-            add_operand(operands, match_reading_expression(reading, item->left),
-                        item->left);
+            match_operands_add(operands, match_reading_expression(reading, item->left),
+                               item->left);
         }
     }
     if (operands->count == 0 || has_many) {
-        add_arguments(reading, item->first, operands, has_many ? ARGUMENTS_MAX : 1);
+        add_arguments(reading, item->first, operands,
+                      has_many ? MATCH_ARGUMENTS_MAX : 1);
     }
 }
 
 /* `self.weight.view(…)`: the attribute goes before the arguments. */
 static void
-put_before(struct reading *reading, uint32_t left, struct operands *operands)
+put_before(struct reading *reading, uint32_t left, struct match_operands *operands)
 {
-    struct operands all = {.count = 0};
+    struct match_operands all = {.count = 0};
 
-    add_operand(&all, match_reading_expression(reading, left), left);
+    match_operands_add(&all, match_reading_expression(reading, left), left);
     for (size_t i = 0; i < operands->count; i++) {
-        add_operand(&all, operands->items[i], operands->expressions[i]);
+        match_operands_add(&all, operands->items[i], operands->expressions[i]);
     }
     *operands = all;
 }
@@ -893,19 +876,29 @@ put_before(struct reading *reading, uint32_t left, struct operands *operands)
 static struct formula read_call(struct reading *reading, const struct expression *item)
 {
     struct slice callee = callee_of(item);
-    struct operands operands = {.count = 0};
+    struct match_operands operands = {.count = 0};
     uint32_t returned = match_reading_returned(reading, item->word);
     size_t row = find_row(item->word);
+    uint32_t maker;
     bool is_own = slice_starts(callee, SLICE("self.")) &&
                   (item->left == EXPRESSION_NONE ||
                    match_reading_item_of(reading, item->left)->kind == EXPRESSION_NAME);
 
+    if (returned == MATCH_NONE && row == sizeof table / sizeof *table) {
+        returned = match_reading_only_return(reading, item);
+    }
     if (returned != MATCH_NONE) {
         return match_reading_value(reading->meanings, returned);
     }
+    if (item->left != EXPRESSION_NONE && item->word.size == 0 &&
+        match_reading_item_of(reading, item->left)->kind == EXPRESSION_INDEX) {
+        add_arguments(reading, item->first, &operands, 1);
+        return match_reading_module_part(
+            reading, match_reading_item_of(reading, item->left), &operands);
+    }
     collect_operands(reading, item, is_own, &operands);
-    if (is_own && match_reading_setting(reading, callee) != 0) {
-        return read_module(reading, callee, &operands);
+    if (is_own && match_reading_setting(reading, callee, &maker) != 0) {
+        return match_reading_module(reading, callee, &operands);
     }
     if (is_own && item->left != EXPRESSION_NONE) {
         put_before(reading, item->left, &operands);
