@@ -404,8 +404,8 @@ static double find_wrong_number(struct proof *proof, uint32_t content, uint32_t 
                 match_meanings_forget(b, above, content);
             }
             if (b->other_number != b->number &&
-                match_proof_is_repaired(proof, content, MATCH_NONE,
-                                        formula_unknown())) {
+                match_proof_repair(proof, content, MATCH_NONE, formula_unknown()) >=
+                    (above == content ? FORMULA_INSIDE : FORMULA_WHOLE)) {
                 found = numbers[i];
             }
         }
@@ -469,8 +469,10 @@ static bool is_made_there(const struct proof *proof, uint32_t content, uint32_t 
         uint32_t call = a->run->values[a->items[step].first].call;
 
         if (a->items[step].partner == MATCH_NONE && !a->items[step].is_weight) {
-            return made != read && count_common_arguments(proof, call, made) >
-                                       count_common_arguments(proof, call, read);
+            unsigned common = count_common_arguments(proof, call, made);
+
+            return made != read && common > 0 &&
+                   common >= count_common_arguments(proof, call, read);
         }
     }
     return false;

@@ -49,8 +49,12 @@ enum missing {
 enum formula_place match_proof_find(const struct proof *proof,
                                     const struct formula *formula,
                                     size_t count);
-/* Whether the content's statement has a formula of A with `formula` in the place of its input, which may be
- * MATCH_NONE. */
+/* Where in A the formula of the content's statement is with `formula` in the place of its input, which may be
+ * MATCH_NONE; and whether it is anywhere. */
+enum formula_place match_proof_repair(struct proof *proof,
+                                      uint32_t content,
+                                      uint32_t input,
+                                      struct formula formula);
 bool match_proof_is_repaired(struct proof *proof,
                              uint32_t content,
                              uint32_t input,

@@ -25,23 +25,33 @@ match_proof_find(const struct proof *proof, const struct formula *formula, size_
     return found;
 }
 
-/* Whether the content's statement has a formula of A with `formula` in the place of its input. */
+/* Where in A the formula of the content's statement is with `formula` in the place of its input. */
+enum formula_place match_proof_repair(struct proof *proof,
+                                      uint32_t content,
+                                      uint32_t input,
+                                      struct formula formula)
+{
+    struct match_meanings *b = &proof->meanings[1];
+    struct formula again;
+
+    assert(content < proof->ranking->match->contents[1].count);
+    b->replaced = input; /* MATCH_NONE: nothing but a number */
+    b->replacement = formula;
+    again = match_meaning_of_statement(b, content);
+    b->replaced = MATCH_NONE;
+    return again.is_known
+               ? match_proof_find(proof, &again,
+                                  proof->is_hidden ? proof->meanings[0].part_count
+                                                   : proof->lost_parts)
+               : FORMULA_NOWHERE;
+}
+
 bool match_proof_is_repaired(struct proof *proof,
                              uint32_t content,
                              uint32_t input,
                              struct formula formula)
 {
-    struct match_meanings *b = &proof->meanings[1];
-    struct formula again;
-
-    b->replaced = input; /* MATCH_NONE: nothing but a number */
-    b->replacement = formula;
-    again = match_meaning_of_statement(b, content);
-    b->replaced = MATCH_NONE;
-    return again.is_known &&
-           match_proof_find(proof, &again,
-                            proof->is_hidden ? proof->meanings[0].part_count
-                                             : proof->lost_parts) != FORMULA_NOWHERE;
+    return match_proof_repair(proof, content, input, formula) != FORMULA_NOWHERE;
 }
 
 /* Whether a value of B up to the one that is explained is made from A's weight. */

@@ -13,191 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The attributes of `self` that statements use. */
-
-static void match_attributes_init(struct match_attributes *attributes,
-                                  struct source_lines *sources)
-{
-    *attributes = (struct match_attributes){.sources = sources, .text = BUFFER_INIT};
-    number_map_init(&attributes->places);
-    arena_init(&attributes->arena);
-}
-
-static void match_attributes_release(struct match_attributes *attributes)
-{
-    number_map_release(&attributes->places);
-    memory_free(attributes->firsts);
-    arena_release(&attributes->arena);
-    buffer_release(&attributes->text);
-}
-
-void match_statement_add(struct source_lines *sources,
-                         uint32_t module,
-                         uint32_t line,
-                         struct buffer *text)
-{
-    int depth = 0;
-
-    text->size = 0;
-    for (uint32_t i = 0; i < STATEMENT_LINES_MAX; i++) {
-        struct slice source = source_lines_get(sources, module, line + i);
-
-        buffer_add(text, source);
-        buffer_add_byte(text, ' ');
-        depth += statement_depth(source);
-        if (depth <= 0) {
-            return;
-        }
-    }
-}
-
-static bool is_name_byte(char byte)
-{
-    return isalnum((unsigned char)byte) || byte == '_';
-}
-
-/* Where the dotted name that begins at `start` ends. */
-static size_t end_of_name(struct slice text, size_t start)
-{
-    size_t end = start;
-
-    while (end < text.size && (is_name_byte(text.bytes[end]) ||
-                               (text.bytes[end] == '.' && end + 1 < text.size &&
-                                is_name_byte(text.bytes[end + 1])))) {
-        end++;
-    }
-    return end;
-}
-
-static bool add(struct match_attributes *attributes,
-                struct slice text,
-                size_t at,
-                struct match_attribute **first)
-{
-    size_t end = end_of_name(text, at);
-    struct match_attribute *attribute =
-        arena_allocate(&attributes->arena, 1, sizeof *attribute);
-
-    if (attribute == NULL) {
-        return false;
-    }
-    *attribute = (struct match_attribute){
-        .name = arena_copy(&attributes->arena, slice_part(text, at, end)),
-        .is_called = end < text.size && text.bytes[end] == '(',
-        .next = *first,
-    };
-    *first = attribute;
-    return attribute->name.bytes != NULL;
-}
-
-/* The bracket that closes the one at `at`; the text's end where there is none. */
-static size_t find_close(struct slice text, size_t at)
-{
-    char quote = '\0';
-    int depth = 0;
-
-    for (; at < text.size; at++) {
-        char byte = text.bytes[at];
-
-        if (quote != '\0') {
-            quote = byte == quote ? '\0' : quote;
-        } else if (byte == '"' || byte == '\'') {
-            quote = byte;
-        } else {
-            depth += byte == '[';
-            depth -= byte == ']';
-            if (depth == 0) {
-                return at;
-            }
-        }
-    }
-    return at;
-}
-
-/* Adds the subscript whose bracket is there if its key is a text that is computed. */
-static bool add_subscript(struct match_attributes *attributes,
-                          struct slice text,
-                          size_t open,
-                          struct match_attribute **first)
-{
-    size_t start = open, close = find_close(text, open);
-    struct slice key = slice_part(text, open + 1, close);
-    struct match_attribute *attribute;
-    bool is_text = slice_find(key, SLICE("\""), 0) < key.size ||
-                   slice_find(key, SLICE("'"), 0) < key.size;
-
-    while (start > 0 &&
-           (is_name_byte(text.bytes[start - 1]) || text.bytes[start - 1] == '.')) {
-        start--;
-    }
-    if (start == open || close == text.size || !is_text ||
-        (slice_find(key, SLICE("+"), 0) == key.size && key.bytes[0] != 'f')) {
-        return true;
-    }
-    attribute = arena_allocate(&attributes->arena, 1, sizeof *attribute);
-    if (attribute == NULL) {
-        return false;
-    }
-    *attribute = (struct match_attribute){
-        .name = arena_copy(&attributes->arena, slice_part(text, start, open)),
-        .key = arena_copy(&attributes->arena, key),
-        .next = *first,
-    };
-    *first = attribute;
-    return attribute->name.bytes != NULL && attribute->key.bytes != NULL;
-}
-
-static bool read(struct match_attributes *attributes,
-                 uint32_t module,
-                 uint32_t line,
-                 struct match_attribute **first)
-{
-    struct slice text, self = SLICE("self.");
-
-    match_statement_add(attributes->sources, module, line, &attributes->text);
-    text = buffer_slice(&attributes->text);
-    *first = NULL;
-    for (size_t at = slice_find(text, self, 0); at < text.size;
-         at = slice_find(text, self, at + self.size)) {
-        if ((at == 0 || !is_name_byte(text.bytes[at - 1])) &&
-            !add(attributes, text, at, first)) {
-            return false;
-        }
-    }
-    for (size_t at = slice_find(text, SLICE("["), 0); at < text.size;
-         at = slice_find(text, SLICE("["), at + 1)) {
-        if (!add_subscript(attributes, text, at, first)) {
-            return false;
-        }
-    }
-    return !attributes->text.has_failed;
-}
-
-bool match_attributes_find(struct match_attributes *attributes,
-                           uint32_t module,
-                           uint32_t line,
-                           const struct match_attribute **first)
-{
-    uint64_t key = number_map_key(module, line);
-    uint32_t place = number_map_get(&attributes->places, key);
-    void *items = attributes->firsts;
-
-    if (place != NUMBER_MAP_NONE) {
-        *first = attributes->firsts[place];
-        return true;
-    }
-    if (!memory_grow(&items, &attributes->capacity, attributes->count + 1,
-                     sizeof(struct match_attribute *))) {
-        return false;
-    }
-    attributes->firsts = items;
-    if (!read(attributes, module, line, &attributes->firsts[attributes->count])) {
-        return false;
-    }
-    *first = attributes->firsts[attributes->count];
-    return number_map_put(&attributes->places, key, (uint32_t)attributes->count++);
-}
-
 /* A statement that reads more items of one container reads some of them, and nobody knows which. */
 #define SURE_ITEMS_MAX 8
 
@@ -657,17 +472,37 @@ static void drop_forgotten(struct edge_list *list)
     list->count = kept;
 }
 
+/* The parameter whose method `self.token.expand` of keys->text is; its name is set then. NUMBER_MAP_NONE: none. */
+static uint32_t find_parameter(const struct weight_keys *keys, struct slice *name)
+{
+    size_t method = slice_last_part(*name, '.').size + 1;
+    struct slice key = buffer_slice(&keys->text);
+    uint32_t entry;
+
+    if (name->size <= method + 5) {
+        return NUMBER_MAP_NONE;
+    }
+    key.size -= method;
+    entry = number_map_get(&keys->map, hash_64(key));
+    if (entry == NUMBER_MAP_NONE || !slice_equal(keys->entries[entry].key, key)) {
+        return NUMBER_MAP_NONE;
+    }
+    name->size -= method;
+    return entry;
+}
+
 /* Links the weights below `self.name` of the value's module. */
 static bool link_read(struct match_run *run,
                       struct weight_keys *keys,
                       uint32_t number,
-                      struct slice name,
+                      const struct match_attribute *attribute,
                       struct edge_list *list)
 {
     assert(number < run->value_count);
 
     const struct match_value *value = &run->values[number];
     const struct match_call *call = &run->calls[value->call];
+    struct slice name = attribute->name;
     uint32_t entry;
 
     if (value->is_argument && call->parent != MATCH_NONE && call->line != 0) {
@@ -681,6 +516,9 @@ static bool link_read(struct match_run *run,
     }
     buffer_add(&keys->text, slice_part(name, 5, name.size));
     entry = number_map_get(&keys->map, hash_64(buffer_slice(&keys->text)));
+    if (entry == NUMBER_MAP_NONE && attribute->is_called) {
+        entry = find_parameter(keys, &name);
+    }
     entry = entry == NUMBER_MAP_NONE ? MATCH_NONE : entry;
     if (entry != MATCH_NONE) {
         forget_attribute(run, list, number, name);
@@ -780,9 +618,8 @@ static bool link_weights_of(struct match_run *run,
         return false;
     }
     for (; attribute != NULL; attribute = attribute->next) {
-        if (attribute->key.size > 0
-                ? !link_item(run, items, number, attribute, list)
-                : !link_read(run, keys, number, attribute->name, list)) {
+        if (attribute->key.size > 0 ? !link_item(run, items, number, attribute, list)
+                                    : !link_read(run, keys, number, attribute, list)) {
             return false;
         }
     }

@@ -38,6 +38,9 @@ struct match_attributes {
     struct buffer text; /* owned */
 };
 
+void match_attributes_init(struct match_attributes *attributes,
+                           struct source_lines *sources);
+void match_attributes_release(struct match_attributes *attributes);
 /* Those of the statement that begins at the line. false: out of memory. */
 bool match_attributes_find(struct match_attributes *attributes,
                            uint32_t module,

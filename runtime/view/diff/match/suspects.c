@@ -333,7 +333,12 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
 
     if (!match_is_beside(&contents[1].run->values[value],
                          &contents[1].run->values[newest])) {
-        return; /* of a checkpoint: it was read, and something else is used */
+        /* Of a checkpoint, where something else is used; or of an argument. */
+        ranking->has_unproved |=
+            partner == MATCH_NONE ||
+            (order_of_weight(ranking, value) != MATCH_ORDER_SAME &&
+             order_of_weight(ranking, value) != MATCH_ORDER_TRANSPOSED);
+        return;
     }
     if (pack != NULL) {
         judge_pack(ranking, value, pack);

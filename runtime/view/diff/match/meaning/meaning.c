@@ -759,13 +759,16 @@ struct formula match_meaning_of(struct match_meanings *meanings, uint32_t conten
     return meanings->formulas[content];
 }
 
-/* An operand of A whose own statement is not understood is a base of its own: what the reading statement does with it
- * is understood all the same. Of B it stays unknown, as it may be one of A's values. */
+/* An operand of A that was computed, and whose statement is not understood, is a base of its own: what the reading
+ * statement does with it is understood all the same. Of B it stays unknown, as it may be one of A's values; so does
+ * what was computed from nothing, as a parameter: it may have been loaded since. */
 static struct formula of_operand(struct match_meanings *meanings, uint32_t content)
 {
     struct formula formula = match_meaning_of(meanings, content), number;
+    const struct match_links *in = &meanings->match->contents[meanings->side].in;
 
     if (formula.is_known || meanings->side == 1 ||
+        in->first[content] == in->first[content + 1] ||
         meanings->states[content] == STATE_BEING_MADE) {
         return formula;
     }
