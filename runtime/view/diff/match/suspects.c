@@ -41,11 +41,6 @@ enum match_order match_order_of_value(const struct ranking *ranking, uint32_t va
     return found;
 }
 
-static enum match_order order_of_weight(const struct ranking *ranking, uint32_t value)
-{
-    return match_order_of_value(ranking, value);
-}
-
 /* Whether all inputs of the content have their elements in A's order. */
 static bool are_inputs_in_order(const struct ranking *ranking, uint32_t content)
 {
@@ -201,7 +196,7 @@ static void count_orders(struct ranking *ranking)
             if (is_matrix(&contents->run->values[value], false) &&
                 is_matrix(&a->run->values[a->items[contents->items[i].partner].first],
                           false)) {
-                ranking->orders[order_of_weight(ranking, value)]++;
+                ranking->orders[match_order_of_value(ranking, value)]++;
             }
         }
     }
@@ -225,9 +220,14 @@ static bool is_unlike(const unsigned orders[4], enum match_order order)
             orders[MATCH_ORDER_SAME] > orders[MATCH_ORDER_TRANSPOSED]);
 }
 
+static bool is_order_known(enum match_order order)
+{
+    return order == MATCH_ORDER_SAME || order == MATCH_ORDER_TRANSPOSED;
+}
+
 bool match_is_like_others(const struct ranking *ranking, uint32_t value)
 {
-    return !is_unlike(ranking->orders, order_of_weight(ranking, value)) &&
+    return !is_unlike(ranking->orders, match_order_of_value(ranking, value)) &&
            ranking->orders[MATCH_ORDER_SAME] != ranking->orders[MATCH_ORDER_TRANSPOSED];
 }
 
@@ -235,11 +235,11 @@ static void judge_weight_order(struct ranking *ranking, uint32_t value)
 {
     const struct match_contents *contents = ranking->match->contents;
     const struct match_value *weight = &contents[1].run->values[value];
-    enum match_order order = order_of_weight(ranking, value);
+    enum match_order order = match_order_of_value(ranking, value);
     uint32_t other =
         newest_weight(&contents[0], contents[1].items[weight->content].partner);
 
-    ranking->has_unproved |= order == MATCH_ORDER_UNKNOWN || order == MATCH_ORDER_OTHER;
+    ranking->has_unproved |= !is_order_known(order);
     if (is_matrix(weight, true) && is_unlike(ranking->orders, order)) {
         match_blame(match_add_weight(ranking, value, other), MATCH_REASON_ORDER,
                     SCORE_UNLIKE);
@@ -334,10 +334,8 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
     if (!match_is_beside(&contents[1].run->values[value],
                          &contents[1].run->values[newest])) {
         /* Of a checkpoint, where something else is used; or of an argument. */
-        ranking->has_unproved |=
-            partner == MATCH_NONE ||
-            (order_of_weight(ranking, value) != MATCH_ORDER_SAME &&
-             order_of_weight(ranking, value) != MATCH_ORDER_TRANSPOSED);
+        ranking->has_unproved |= partner == MATCH_NONE ||
+                                 !is_order_known(match_order_of_value(ranking, value));
         return;
     }
     if (pack != NULL) {
@@ -461,8 +459,8 @@ static void judge_siblings(struct ranking *ranking, uint32_t content)
             contents->items[other->content].partner == MATCH_NONE) {
             continue;
         }
-        order = order_of_weight(ranking, own.items[i]);
-        if (order != order_of_weight(ranking, (uint32_t)(other - run->values)) ||
+        order = match_order_of_value(ranking, own.items[i]);
+        if (order != match_order_of_value(ranking, (uint32_t)(other - run->values)) ||
             order == MATCH_ORDER_OTHER) {
             match_blame(
                 match_add_weight(ranking, own.items[i],
@@ -574,7 +572,7 @@ bool match_blame_order(struct ranking *ranking, uint32_t content, uint32_t input
                              &contents[1].run->values[newest])) {
             return false; /* of a checkpoint */
         }
-        order = order_of_weight(ranking, weight);
+        order = match_order_of_value(ranking, weight);
         if (order == MATCH_ORDER_OTHER ||
             (is_matrix(&contents[1].run->values[weight], true) &&
              is_unlike(ranking->orders, order))) {
@@ -869,13 +867,18 @@ static double sure_score(const struct match_suspect *suspect)
     return score;
 }
 
+/* Of more lines, one may say by a number what A says by an operation: 0.5 of a GELU. */
+#define NUMBER_LINES_MAX 4
+
 /* Whether there is more evidence than that the line made a value which A does not have: A's step may be
  * two steps of B, with the mistake in the next one. */
-static bool is_strong(const struct match_suspect *suspect)
+static bool is_strong(const struct ranking *ranking,
+                      const struct match_suspect *suspect)
 {
-    unsigned reasons = MATCH_REASON_NUMBER | MATCH_REASON_ORDER | MATCH_REASON_UNKNOWN |
-                       MATCH_REASON_TWICE | MATCH_REASON_INPUT;
+    unsigned reasons = MATCH_REASON_ORDER | MATCH_REASON_UNKNOWN | MATCH_REASON_TWICE |
+                       MATCH_REASON_INPUT;
 
+    reasons |= ranking->line_count <= NUMBER_LINES_MAX ? MATCH_REASON_NUMBER : 0;
     return (suspect->reasons & reasons) != 0 && sure_score(suspect) >= CERTAIN_STRONG;
 }
 
@@ -919,7 +922,7 @@ static bool is_certain(const struct ranking *ranking)
 
     if (leave->suspect_count == 0 || ranking->has_doubt ||
         is_of_argument(ranking, first) ||
-        !(is_strong(first) ||
+        !(is_strong(ranking, first) ||
           ((first->reasons & MATCH_REASON_STEP) != 0 && is_same_statement(ranking)))) {
         return false;
     }
