@@ -423,7 +423,7 @@ static void add_map_side(const struct match_value *value, struct buffer *text)
     }
 }
 
-/* `= q + k + v` of B's packed weight, whose rows stand one after the other; `= qkv, part 2 of 3` of a piece. */
+/* `= q + k + v` of B's packed weight, whose rows follow each other; `= qkv, part 2 of 3` of a piece. */
 static void add_pack(const struct match *match,
                      const struct match_map_row *row,
                      struct buffer *text)

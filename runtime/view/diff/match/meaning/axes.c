@@ -146,7 +146,7 @@ axis_of_einsum(struct reading *reading, const struct expression *item, struct wa
     return -1;
 }
 
-/* A module's weight: the last axis of a Linear's, the channels that go into a convolution. */
+/* A module's weight: the last axis of a Linear's, the input channels of a convolution's. */
 static int
 axis_of_module(struct reading *reading, const struct expression *item, struct way *way)
 {
