@@ -244,34 +244,6 @@ static bool comes_from_before(struct diff_facts *b,
     return true;
 }
 
-/* Memory that B's value shares with one that was written, and A's does not: where it began to. */
-static bool comes_from_sharing(struct diff_facts sides[2], struct diff_fact *fact)
-{
-    struct diff_facts *b = &sides[1];
-
-    if (fact->node == GRAPH_NONE) {
-        return false;
-    }
-    for (struct edges to = edges_to(b, fact->node); to.edge < to.end; to.edge++) {
-        uint32_t writer = source_of(b, to.edge);
-        struct inputs inputs;
-
-        if (b->edges[to.edge].kind != GRAPH_ALIAS || writer == NONE) {
-            continue;
-        }
-        inputs = find_inputs(b, &b->items[writer]);
-        if (b->items[writer].state == DIFF_STATE_LAYOUT) {
-            inputs.layout = writer;
-        }
-        if (inputs.layout != NONE) {
-            writer = find_first_of(b, inputs.layout, DIFF_STATE_LAYOUT);
-            b->items[writer].verdict = DIFF_VERDICT_OWN;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void
 judge_pair(struct diff_facts sides[2], struct diff_fact *fact, bool has_hidden)
 {
@@ -297,8 +269,7 @@ judge_pair(struct diff_facts sides[2], struct diff_fact *fact, bool has_hidden)
         return;
     }
     if (!is_inherited && !has_code) {
-        is_inherited = comes_from_before(&sides[1], fact, &inputs) ||
-                       comes_from_sharing(sides, fact);
+        is_inherited = comes_from_before(&sides[1], fact, &inputs);
     }
     if (!is_inherited && has_hidden && fact->is_values && !fact->is_edited) {
         is_inherited = true;
