@@ -10,13 +10,6 @@
 /* Fewer of the sites of the smaller program in the other, by so much: another program. */
 #define LIKENESS_PART 4
 
-static void match_ends(struct diff_work *work, const struct diff_step *step)
-{
-    for (unsigned side = 0; side < 2; side++) {
-        diff_scope_end(&work->scope, side, step->items[side]->end.call);
-    }
-}
-
 static void visit(struct diff_work *work, const struct diff_step *step)
 {
     const struct log_item *item =
@@ -47,29 +40,15 @@ static void visit(struct diff_work *work, const struct diff_step *step)
     }
     work->parts[0] = 0;
     work->parts[1] = 0;
-    switch (item->kind) {
-    case LOG_CALL:
-        if (work->pass == DIFF_PASS_REPORT) {
-            diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
-        }
-        return;
-    case LOG_EVENT:
+    if (item->kind == LOG_EVENT) {
         diff_match_events(work, step);
-        return;
-    case LOG_END:
-        if (work->pass == DIFF_PASS_REPORT) {
-            match_ends(work, step);
-        }
-        return;
-    default:
-        return;
     }
 }
 
 static bool has_failed(const struct diff_work *work)
 {
-    return work->has_failed || work->scope.has_failed || work->values.has_failed ||
-           work->sources[0].has_failed || work->sources[1].has_failed;
+    return work->has_failed || work->values.has_failed || work->sources[0].has_failed ||
+           work->sources[1].has_failed;
 }
 
 /* Of a value that was cut amid its parts the others are missing, not different. */
@@ -179,7 +158,6 @@ static void init(struct diff_work *work, const struct diff_options *options)
 {
     work->options = options;
     diff_values_init(&work->values);
-    diff_scope_init(&work->scope);
     diff_facts_init(&work->facts[0]);
     diff_facts_init(&work->facts[1]);
 }
@@ -258,7 +236,6 @@ static void finish(struct diff_work *work)
     diff_values_release(&work->values);
     diff_floor_release(&work->floor);
     graft_runs_release(&work->grafts);
-    diff_scope_release(&work->scope);
     diff_writes_free(work->writes);
     if (work->has_updates) {
         diff_updates_release(&work->updates);

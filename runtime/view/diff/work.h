@@ -10,7 +10,6 @@
 #include "runtime/view/diff/graft.h"
 #include "runtime/view/diff/judge/edits.h"
 #include "runtime/view/diff/judge/facts.h"
-#include "runtime/view/diff/judge/scope.h"
 #include "runtime/view/diff/judge/updates.h"
 #include "runtime/view/diff/judge/verdicts.h"
 #include "runtime/view/diff/values/compare.h"
@@ -39,6 +38,7 @@ struct diff_point {
     struct diff_place
         place; /* of a call: where it was made; of an arm: its statement */
     uint32_t call;
+    uint64_t pair;      /* of the call: see diff_align_pair */
     uint64_t count;     /* of events from there on */
     uint64_t turns;     /* of these, of the same site */
     struct buffer path; /* owned: the calls on the way */
@@ -86,7 +86,6 @@ struct diff_work {
     struct diff_floor floor;
     struct graft_runs grafts; /* of B */
     struct diff_values values;
-    struct diff_scope scope;
     struct diff_gap gap;
     struct diff_writes *writes; /* owned */
     struct diff_pending pending;
@@ -123,6 +122,8 @@ void diff_updates_report(struct diff_work *work, uint64_t event);
 /* ---- view/diff/judge/judge.c ---- */
 
 void diff_match_events(struct diff_work *work, const struct diff_step *step);
+/* Notes what reports of later events need of this one: writes, sites that ran, turns of loops. */
+void diff_follow(struct diff_work *work, unsigned side, const struct diff_step *step);
 /* Whole values have come to their end. */
 void diff_settle_pending(struct diff_work *work);
 /* A fact of one event; its partner, state and verdict are not known. */
@@ -155,9 +156,6 @@ uint32_t diff_fix_other_line(const struct diff_work *work, struct diff_place pla
 
 struct diff_writes *diff_writes_new(void); /* NULL: out of memory */
 void diff_writes_free(struct diff_writes *writes);
-void diff_writes_note(struct diff_work *work,
-                      unsigned side,
-                      const struct log_event_view *event);
 
 /* A line that one run alone wrote with into the memory of a value that differs. */
 struct diff_blame {

@@ -6,6 +6,7 @@
 #include "runtime/view/diff/align/window.h"
 #include "runtime/view/diff/sites/sites.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 /* ---- Which thread of one trace is which of the other ---- */
@@ -240,6 +241,20 @@ static bool is_part_of_last(const struct diff_side *side)
     return side->head.kind == LOG_EVENT && event->path.size > 0 &&
            event->call == side->last.call && event->site_number == side->last.site &&
            event->visit == side->last.visit;
+}
+
+static struct diff_turn *turn_of(const struct diff_align *align,
+                                 unsigned side,
+                                 const struct open_call *call,
+                                 uint32_t site)
+{
+    const struct diff_module *module =
+        &align->sites.programs[side].modules[call->module_number];
+    struct diff_call *extra = diff_call_of(call);
+
+    return module->sites[site].slot < extra->turn_count
+               ? &extra->turns[module->sites[site].slot]
+               : NULL;
 }
 
 static void give(struct diff_align *align, struct diff_step *step, unsigned side)
@@ -605,6 +620,35 @@ uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t
 bool diff_align_is_paired(const struct open_call *call)
 {
     return diff_call_of(call)->is_paired;
+}
+
+uint64_t diff_align_pair(const struct open_call *call)
+{
+    return diff_call_of(call)->is_paired ? diff_call_of(call)->chain : 0;
+}
+
+void diff_align_note_turn(const struct diff_align *align,
+                          unsigned side,
+                          const struct open_call *call,
+                          const struct log_event_view *event)
+{
+    struct diff_turn *turn =
+        turn_of(align, side, call, event->site_number - event->module->first_site);
+
+    assert(event->site->kind == SITE_LOOP);
+    if (turn != NULL) {
+        turn->noted = event->visit + 1;
+    }
+}
+
+uint32_t diff_align_turn(const struct diff_align *align,
+                         unsigned side,
+                         const struct open_call *call,
+                         uint32_t site)
+{
+    const struct diff_turn *turn = turn_of(align, side, call, site);
+
+    return turn == NULL ? 0 : turn->noted;
 }
 
 bool diff_align_is_class(const struct diff_align *align, struct slice a, struct slice b)

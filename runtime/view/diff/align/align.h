@@ -94,6 +94,19 @@ uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t
 
 /* Whether a call of either side was found to be one of the other. */
 bool diff_align_is_paired(const struct open_call *call);
+/* The same number for a call and the one of the other side that it is; 0: it is none of the other side. */
+uint64_t diff_align_pair(const struct open_call *call);
+
+/* Notes the turn of a loop of the call, of which the event is. */
+void diff_align_note_turn(const struct diff_align *align,
+                          unsigned side,
+                          const struct open_call *call,
+                          const struct log_event_view *event);
+/* The turn that was noted last, from 1; `site` is of the table of the call's module. 0: none was. */
+uint32_t diff_align_turn(const struct diff_align *align,
+                         unsigned side,
+                         const struct open_call *call,
+                         uint32_t site);
 
 /* Whether a class of A, by its last part, is one of B under another name: the two have methods
  * that were found to be the same. */

@@ -78,7 +78,7 @@ static void diff_call_note_gap(const struct diff_side *side, struct diff_call *c
     call->gap = side->gap;
     call->is_cut = true;
     for (uint32_t i = 0; i < call->turn_count; i++) {
-        call->turns[i] = (struct diff_turn){0};
+        call->turns[i] = (struct diff_turn){.noted = call->turns[i].noted};
     }
 }
 

@@ -28,6 +28,7 @@ struct diff_turn {
     uint64_t outer; /* the turn of the loop around it at the last turn */
     uint64_t hash;  /* this turn, in terms of both programs; 0: it was not reached */
     uint32_t base;  /* the site's visits before the loop was begun this time */
+    uint32_t noted; /* 1 + the visit that diff_align_note_turn noted last; 0: none */
 };
 
 /* What is kept with an open call. */

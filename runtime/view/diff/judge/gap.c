@@ -283,6 +283,7 @@ static void begin_point(struct diff_work *work,
     point->item = *item;
     point->place = diff_place_of(item, call);
     point->call = call_of(item);
+    point->pair = call == NULL ? 0 : diff_align_pair(call);
     point->count = 0;
     point->turns = 0;
     point->path.size = 0;
@@ -446,15 +447,13 @@ static bool is_same_statement(const struct diff_work *work)
 {
     const struct diff_point *points = work->gap.points;
     const struct site *heads[2];
-    const struct diff_frame *frame;
 
     if (!is_at(&points[0], SITE_BRANCH) || !is_at(&points[1], SITE_BRANCH)) {
         return false;
     }
     heads[0] = diff_arm_head(&points[0].item.event);
     heads[1] = diff_arm_head(&points[1].item.event);
-    frame = diff_scope_find(&work->scope, 1, points[1].call);
-    return frame != NULL && frame->calls[0] == points[0].call &&
+    return points[1].pair != 0 && points[1].pair == points[0].pair &&
            heads[0]->column == heads[1]->column &&
            points[0].item.event.site->arm != points[1].item.event.site->arm;
 }
@@ -796,8 +795,6 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
     const struct log_event_view *event = &step->items[side]->event;
     const struct open_call *call = step->calls[side];
     const struct diff_fact *fact = diff_facts_find(&work->facts[side], event->number);
-    struct diff_frame *frame = diff_scope_frame(&work->scope, side == 0 ? call : NULL,
-                                                side == 1 ? call : NULL);
     bool is_code = step->odd == DIFF_ODD_CODE || (fact != NULL && fact->is_code);
 
     work->result->event_counts[side]++;
@@ -805,8 +802,10 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
         work->result->left_out[side]++;
         return;
     }
-    diff_writes_note(work, side, event);
-    diff_fix_visit(work, side, event);
+    if (step->odd == DIFF_ODD_FLOW && !is_code) {
+        diff_gap_add(work, side, step->items[side], call);
+    }
+    diff_follow(work, side, step);
     if (is_code) {
         work->result->code[side]++;
     } else if (step->odd == DIFF_ODD_PART && fact != NULL && !fact->is_lost) {
@@ -816,13 +815,7 @@ match_odd_event(struct diff_work *work, unsigned side, const struct diff_step *s
         work->result->only[side]++;
     }
     work->parts[side] += step->odd == DIFF_ODD_PART;
-    if (step->odd == DIFF_ODD_FLOW && !is_code) {
-        diff_gap_add(work, side, step->items[side], call);
-    }
     report_odd(work, side, step, is_code);
-    if (frame != NULL && side == 1 && event->site->kind == SITE_LOOP) {
-        diff_frame_turn(&work->scope, frame, event->site_number, event->visit);
-    }
 }
 
 void diff_match_odd(struct diff_work *work, const struct diff_step *step)
@@ -839,23 +832,12 @@ void diff_match_odd(struct diff_work *work, const struct diff_step *step)
         }
         return;
     }
-    switch (item->kind) {
-    case LOG_EVENT:
+    if (item->kind == LOG_EVENT) {
         match_odd_event(work, side, step);
-        return;
-    case LOG_CALL:
-        diff_scope_frame(&work->scope, side == 0 ? step->calls[0] : NULL,
-                         side == 1 ? step->calls[1] : NULL);
-        if (step->odd == DIFF_ODD_FLOW && work->gap.is_open &&
-            find_edited_call(work, side, step->calls[side]) == NULL) {
-            diff_gap_add(work, side, item, step->calls[side]);
-        }
-        return;
-    case LOG_END:
-        diff_scope_end(&work->scope, side, item->end.call);
-        return;
-    default:
-        return;
+    } else if (item->kind == LOG_CALL && step->odd == DIFF_ODD_FLOW &&
+               work->gap.is_open &&
+               find_edited_call(work, side, step->calls[side]) == NULL) {
+        diff_gap_add(work, side, item, step->calls[side]);
     }
 }
 

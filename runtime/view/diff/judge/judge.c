@@ -257,15 +257,11 @@ static bool diff_is_ignored(const struct diff_work *work,
 
 struct diff_write {
     uint64_t storage; /* the address; 0: none */
-    uint64_t data;    /* where the value begins */
-    uint64_t count;   /* of its elements */
-    uint64_t hash;
     uint32_t
         version;   /* behind the write: no other one came since where it is the same */
     uint32_t site; /* of the trace */
     uint32_t name_size;
     struct diff_place place;
-    bool has_hash;
     char name[NAME_SIZE];
 };
 
@@ -297,28 +293,9 @@ static uint64_t written_storage(const struct log_event_view *event)
                      (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
 }
 
-static uint64_t written_count(const struct log_shape *shape)
-{
-    uint64_t count = 1;
-
-    for (uint32_t i = 0; i < shape->dimension_count; i++) {
-        count *= (uint64_t)shape->shape[i];
-    }
-    return count;
-}
-
-/* Whether the event has the very elements that were written, and they are others by now. */
-static bool is_other_value(const struct diff_write *write,
-                           const struct log_event_view *event)
-{
-    return write->data == event->tensor.data &&
-           write->count == written_count(event->shape) && write->has_hash &&
-           event->has_hash && write->hash != event->hash;
-}
-
-void diff_writes_note(struct diff_work *work,
-                      unsigned side,
-                      const struct log_event_view *event)
+static void diff_writes_note(struct diff_work *work,
+                             unsigned side,
+                             const struct log_event_view *event)
 {
     bool is_write = event->change == CHANGE_MUTATED ||
                     (event->change == CHANGE_NEW && event->site->kind == SITE_MUTATE);
@@ -331,10 +308,6 @@ void diff_writes_note(struct diff_work *work,
     write = write_at(work->writes, side, written_storage(event));
     *write = (struct diff_write){
         .storage = written_storage(event),
-        .data = event->tensor.data,
-        .count = written_count(event->shape),
-        .hash = event->hash,
-        .has_hash = event->has_hash,
         .version = event->tensor.version,
         .site = event->site_number,
         .place = {event->module_number, event->site->line},
@@ -368,8 +341,7 @@ static bool diff_writes_blame(struct diff_work *work,
     const struct log_event_view *event = &items[side]->event;
     uint32_t partner;
 
-    if (write == NULL || write->site == event->site_number ||
-        is_other_value(write, event)) {
+    if (write == NULL || write->site == event->site_number) {
         return false;
     }
     partner = diff_align_site(work->align, side, write->site);
@@ -911,21 +883,15 @@ void diff_settle_pending(struct diff_work *work)
     settle_pair(work, items, pending->calls, comparison);
 }
 
-/* Turns of loops are part of the way to a place. */
-static bool follow(struct diff_work *work, const struct diff_step *step)
+void diff_follow(struct diff_work *work, unsigned side, const struct diff_step *step)
 {
-    const struct log_event_view *b = &step->items[1]->event;
-    struct diff_frame *frame =
-        diff_scope_frame(&work->scope, step->calls[0], step->calls[1]);
+    const struct log_event_view *event = &step->items[side]->event;
 
-    diff_writes_note(work, 0, &step->items[0]->event);
-    diff_writes_note(work, 1, b);
-    diff_fix_visit(work, 0, &step->items[0]->event);
-    diff_fix_visit(work, 1, b);
-    if (frame != NULL && b->site->kind == SITE_LOOP) {
-        diff_frame_turn(&work->scope, frame, b->site_number, b->visit);
+    diff_writes_note(work, side, event);
+    diff_fix_visit(work, side, event);
+    if (event->site->kind == SITE_LOOP) {
+        diff_align_note_turn(work->align, side, step->calls[side], event);
     }
-    return frame != NULL;
 }
 
 void diff_match_events(struct diff_work *work, const struct diff_step *step)
@@ -936,8 +902,9 @@ void diff_match_events(struct diff_work *work, const struct diff_step *step)
 
     work->result->event_counts[0]++;
     work->result->event_counts[1]++;
-    if (work->pass == DIFF_PASS_REPORT && !follow(work, step)) {
-        return;
+    if (work->pass == DIFF_PASS_REPORT) {
+        diff_follow(work, 0, step);
+        diff_follow(work, 1, step);
     }
     if (diff_compare_is_same(&work->compare, a, b)) {
         settle_pair(work, step->items, step->calls, NULL);

@@ -392,13 +392,12 @@ static void add_turns(const struct diff_work *work,
                       uint32_t line,
                       struct buffer *text)
 {
-    const struct diff_frame *frame = diff_scope_find(&work->scope, side, call->call);
     const struct log_module *module =
         log_reader_module(work->readers[side], call->module_number);
     uint32_t loops[LOOPS_MOST];
     uint32_t site;
 
-    if (frame == NULL || line == 0 || module == NULL) {
+    if (line == 0 || module == NULL) {
         return;
     }
     site = find_line(&module->table, call->function, line);
@@ -406,13 +405,8 @@ static void add_turns(const struct diff_work *work,
         return;
     }
     for (uint32_t i = find_loops(&module->table, site, loops); i-- > 0;) {
-        uint32_t number = module->first_site + loops[i];
-        uint32_t turn;
+        uint32_t turn = diff_align_turn(work->align, side, call, loops[i]);
 
-        if (side == 0) {
-            number = diff_align_site(work->align, 0, number);
-        }
-        turn = number == DIFF_SITE_NONE ? 0 : diff_frame_turn_of(frame, number);
         if (turn > 0) {
             buffer_add(text, SLICE(" (turn "));
             buffer_add_number(text, turn);
