@@ -617,6 +617,25 @@ uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t
            known->partner;
 }
 
+uint32_t
+diff_align_module(const struct diff_align *align, unsigned side, uint32_t module)
+{
+    const struct diff_program *program = &align->sites.programs[side];
+
+    return module < program->count ? program->modules[module].partner : DIFF_NONE;
+}
+
+uint32_t diff_align_line(const struct diff_align *align,
+                         unsigned side,
+                         uint32_t module,
+                         uint32_t line)
+{
+    const struct diff_module *known = &align->sites.programs[side].modules[module];
+
+    assert(module < align->sites.programs[side].count);
+    return line < known->line_count ? known->texts[line] : 0;
+}
+
 bool diff_align_is_paired(const struct open_call *call)
 {
     return diff_call_of(call)->is_paired;

@@ -92,6 +92,16 @@ void diff_align_likeness(const struct diff_align *align,
 /* The other side's site for a site of `side` (numbers of the traces), or DIFF_SITE_NONE. */
 uint32_t diff_align_site(const struct diff_align *align, unsigned side, uint32_t site);
 
+/* The other side's module that a module of `side` is; DIFF_SITE_NONE: there is none. */
+uint32_t
+diff_align_module(const struct diff_align *align, unsigned side, uint32_t module);
+/* The line of that module with the same text, comments and blanks around it left out, at that place of the
+ * sequence of lines; 0: there is none. */
+uint32_t diff_align_line(const struct diff_align *align,
+                         unsigned side,
+                         uint32_t module,
+                         uint32_t line);
+
 /* Whether a call of either side was found to be one of the other. */
 bool diff_align_is_paired(const struct open_call *call);
 /* The same number for a call and the one of the other side that it is; 0: it is none of the other side. */

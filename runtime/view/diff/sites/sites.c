@@ -240,10 +240,11 @@ static bool diff_module_init(struct diff_module *module,
         .line_count = count_lines(table, log_module->source),
     };
     module->lines = memory_allocate_zeroed(module->line_count, sizeof *module->lines);
+    module->texts = memory_allocate_zeroed(module->line_count, sizeof *module->texts);
     module->line_loops =
         memory_allocate(module->line_count, sizeof *module->line_loops);
     if (innermost == NULL || module->functions == NULL || module->sites == NULL ||
-        module->name_keys == NULL || module->lines == NULL ||
+        module->name_keys == NULL || module->lines == NULL || module->texts == NULL ||
         module->line_loops == NULL) {
         memory_free(innermost);
         diff_module_release(module);
@@ -267,6 +268,7 @@ static void diff_module_release(struct diff_module *module)
     memory_free(module->sites);
     memory_free(module->name_keys);
     memory_free(module->lines);
+    memory_free(module->texts);
     memory_free(module->line_loops);
     *module = (struct diff_module){.partner = DIFF_NONE};
 }
@@ -280,18 +282,37 @@ static uint32_t score_equal(const void *context, uint32_t a, uint32_t b)
     return keys[0][a] == keys[1][b] && keys[0][a] != 0;
 }
 
-/* 0: an empty line, or one that is not known. */
+/* The line without a comment behind it. */
+static struct slice without_comment(struct slice line)
+{
+    char quote = 0;
+
+    for (size_t i = 0; i < line.size; i++) {
+        char byte = line.bytes[i];
+
+        if (quote != 0) {
+            i += byte == '\\';
+            quote = byte == quote ? 0 : quote;
+        } else if (byte == '"' || byte == '\'') {
+            quote = byte;
+        } else if (byte == '#') {
+            return slice_trim(slice_part(line, 0, i));
+        }
+    }
+    return line;
+}
+
+/* 0: a line that is not known. */
 static uint64_t *line_keys(const struct diff_program *program, uint32_t number)
 {
     const struct diff_module *module = &program->modules[number];
     uint64_t *keys = memory_allocate_zeroed(module->line_count, sizeof *keys);
 
-    for (uint32_t i = 0; keys != NULL && i < module->line_count; i++) {
-        struct slice line = program->sources == NULL
-                                ? SLICE("")
-                                : source_lines_get(program->sources, number, i);
-
-        keys[i] = line.size == 0 ? 0 : hash_64(line);
+    for (uint32_t i = 1; keys != NULL && i < module->line_count; i++) {
+        keys[i] = program->sources == NULL || module->module->source.size == 0
+                      ? 0
+                      : hash_64(without_comment(
+                            source_lines_get(program->sources, number, i)));
     }
     return keys;
 }
@@ -311,10 +332,16 @@ static bool pair_texts(struct diff_module *const modules[2],
         return false;
     }
     for (uint32_t i = 1; i < modules[0]->line_count; i++) {
-        if (keys[0][i] != 0 && partners[i] != DIFF_SEQUENCE_NONE &&
-            modules[0]->lines[i] == 0 && modules[1]->lines[partners[i]] == 0) {
+        uint32_t other = partners[i];
+
+        if (keys[0][i] == 0 || other == DIFF_SEQUENCE_NONE) {
+            continue;
+        }
+        modules[0]->texts[i] = other;
+        modules[1]->texts[other] = i;
+        if (modules[0]->lines[i] == 0 && modules[1]->lines[other] == 0) {
             modules[0]->lines[i] = i;
-            modules[1]->lines[partners[i]] = i;
+            modules[1]->lines[other] = i;
         }
     }
     return true;

@@ -69,6 +69,7 @@ struct diff_module {
     struct diff_site *sites;         /* owned */
     uint64_t *name_keys;             /* owned: of all names of all sites */
     uint32_t *lines;      /* owned: the line of A that this line is; 0: none */
+    uint32_t *texts;      /* owned: the other's line with that text; 0: none */
     uint32_t *line_loops; /* owned: the innermost loop around it; DIFF_NONE */
     uint32_t line_count;  /* lines are from 1 up to below this */
 };
