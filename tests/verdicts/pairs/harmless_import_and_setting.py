@@ -1,3 +1,5 @@
+"""An import and a default that change nothing, before the setting of the optimizer that does."""
+
 HEAD = '''
 import torch
 %s

@@ -1,3 +1,5 @@
+"""A `with` around the line, and another setting that is edited."""
+
 HEAD = '''
 import torch
 torch.manual_seed(0)

@@ -1,3 +1,5 @@
+"""A setting in a later line of a call: the line at which the statement begins."""
+
 HEAD = '''
 import torch
 torch.manual_seed(0)

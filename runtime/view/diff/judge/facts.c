@@ -26,6 +26,7 @@ void diff_facts_release(struct diff_facts *facts)
     memory_free(facts->nodes);
     memory_free(facts->edges);
     memory_free(facts->odd);
+    memory_free(facts->steady);
     number_map_release(&facts->alone);
     diff_facts_init(facts);
 }

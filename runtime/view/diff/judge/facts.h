@@ -48,6 +48,7 @@ struct diff_fact {
     uint16_t name;    /* of the site's writes, or reads */
     uint8_t state;    /* enum diff_state */
     uint8_t verdict;  /* enum diff_verdict */
+    uint8_t extent;   /* the largest dimension is at most two to the power of it */
     bool is_read : 1; /* recorded because it was read */
     bool is_code : 1; /* alone: of a line that the other program lacks, or of a call by
                        * one */
@@ -64,6 +65,7 @@ struct diff_fact {
     bool
         is_other_type : 1; /* a number or a text of another type than the other side's */
     bool is_hidden : 1;    /* differs, and its statement may have written anywhere */
+    bool is_backward : 1;  /* its statement runs a backward */
     bool is_odd : 1;
     bool is_used : 1;     /* odd, and something was made from it: see verdicts.c */
     bool is_lost : 1;     /* odd, and does not come back */
@@ -79,7 +81,10 @@ static_assert(sizeof(struct diff_fact) == 48, "a fact costs what diff.md says");
 struct diff_details {
     uint64_t origin; /* 1 + the event that held the object before; 0: none */
     float low, high, mean;
-    float apart;    /* how far apart two values are, in their size; -1: not known */
+    float apart; /* how far apart two values are, in their size; -1: not known */
+    float
+        rounding; /* how far apart equal runs may come, in its size; before diff_verdicts_find a unit of
+                     * its dtype */
     uint32_t grown; /* OWN: the fact of B at which its error is beyond tolerance */
     /* Alone: the edited line that made the call which it is in; line 0: none. */
     uint32_t edit_module, edit_line;
@@ -122,7 +127,10 @@ struct diff_facts {
         changed_from; /* B: from this event on, counted from the first one, gradients or steps
                               differ; UINT64_MAX */
     bool has_cause; /* B: an own difference that is not absorbed */
-    uint32_t *odd;  /* owned: odd facts with figures, by their counts and means */
+    uint8_t *
+        steady; /* owned; B: by site, whether its values are equal before a step of training that may
+                      * have enlarged rounding; NULL: there is no such step */
+    uint32_t *odd; /* owned: odd facts with figures, by their counts and means */
     size_t odd_count;
     struct number_map
         alone; /* the values that this side alone has, and those of equal pairs by site */

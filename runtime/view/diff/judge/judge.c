@@ -391,9 +391,8 @@ static bool has_text(struct slice text, struct slice part)
 }
 
 /* `loss.backward()`: no event says what it has written to. */
-static bool is_hidden_write(struct diff_work *work,
-                            unsigned side,
-                            const struct log_event_view *event)
+static bool
+is_backward(struct diff_work *work, unsigned side, const struct log_event_view *event)
 {
     struct diff_place place = {event->module_number, event->site->line};
 
@@ -455,6 +454,23 @@ static void add_figures(const struct log_event_view *event,
     fact->count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
+/* What rounding depends on: the lengths of sums are at most the dimensions. */
+static void add_rounding(const struct log_event_view *event,
+                         struct diff_fact *fact,
+                         struct diff_details *details)
+{
+    if (event->kind != VALUE_TENSOR) {
+        return;
+    }
+    for (uint32_t i = 0; i < event->shape->dimension_count; i++) {
+        while (fact->extent < 62 && event->shape->shape[i] > (int64_t)1
+                                                                 << fact->extent) {
+            fact->extent++;
+        }
+    }
+    details->rounding = (float)diff_unit_of(event->shape->dtype);
+}
+
 /* Which of the site's names the event has; none: UINT16_MAX. */
 static uint16_t name_of(const struct log_event_view *event)
 {
@@ -506,6 +522,7 @@ void diff_fact_fill(struct diff_work *work,
         .apart = -1,
     };
     add_figures(event, fact, details);
+    add_rounding(event, fact, details);
     work->has_failed = work->has_failed || number >= DIFF_FACT_NONE ||
                        !diff_facts_note_site(&work->facts[side], event);
 }
@@ -577,8 +594,9 @@ static void collect_pair(struct diff_work *work,
             fact.is_other_type = comparison->cause == DIFF_CAUSE_KIND && fact.is_number;
         }
         fact.is_grafted = is_grafted(work, &items[0]->event, &items[1]->event);
-        fact.is_hidden = (state == DIFF_STATE_DIFFERS || work->grafts.is_there) &&
-                         is_hidden_write(work, side, &items[side]->event);
+        fact.is_backward = is_backward(work, side, &items[side]->event);
+        fact.is_hidden =
+            (state == DIFF_STATE_DIFFERS || work->grafts.is_there) && fact.is_backward;
         numbers[side] =
             diff_facts_add(&work->facts[side], &fact,
                            state == DIFF_STATE_EQUAL ? NULL : &details, calls[side]);
