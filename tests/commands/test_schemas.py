@@ -431,6 +431,9 @@ def answers_of_diff(folder):
     assert {"own", "inherited"} <= {f["class"] for f in found[:-1]}
     yield from found
     noise = record(folder / "noise", program(), "--record", "noise")
+    (verdict,) = answer("diff", "--json", a, noise, exit_code=0)
+    assert verdict["rounding_units"] < 2 * verdict["rounding_expected"]
+    yield verdict
     yield from answer("diff", "--json", "--noise", noise, a, eps, exit_code=1)
     for pair in ((a, scale), (scale, a), (a, both)):
         found = answer("diff", "--json", *pair, exit_code=1)

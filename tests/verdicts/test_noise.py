@@ -136,6 +136,18 @@ def test_eps_is_within_the_tolerance_of_the_dtype(record, reference):
     assert done.returncode == 1 and "times the noise floor" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["another kernel", "another order of a sum", "a sum in a loop", "eps"])
+def test_without_a_second_run_rounding_is_estimated(record, reference, name):
+    alone = reference.with_name("without_noise.mtrace")
+    alone.write_bytes(reference.read_bytes())
+    other = record("other", *{**BENIGN, **WRONG}[name])
+    verdict = json.loads(viewer.run("diff", "--json", alone, other).stdout.splitlines()[-1])
+    assert (verdict["rounding_units"] > 2 * verdict["rounding_expected"]) == (name == "eps"), verdict
+    said = viewer.run("diff", alone, other).stdout
+    assert said.startswith("equal: ") and "noise floor: not measured" in said
+    assert ("less, unless large numbers cancel" in said) == (name == "eps"), said
+
+
 AUTOCAST = ("y = net(x)", "with torch.autocast('cpu', torch.bfloat16):\n    y = net(x)")
 
 

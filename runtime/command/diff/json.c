@@ -141,11 +141,14 @@ void diff_json_add_finding(struct diff_report *report,
     buffer_add(text, SLICE("}\n"));
 }
 
-static void add_floor(const struct diff_floor *floor, struct buffer *text)
+static void add_floor(const struct diff_result *result, struct buffer *text)
 {
-    if (floor->known_count > 0) {
-        json_text_add(text, SLICE("noise"), floor->noise);
-        json_number_add(text, SLICE("noise_floors"), floor->known_count);
+    if (result->floor.known_count > 0) {
+        json_text_add(text, SLICE("noise"), result->floor.noise);
+        json_number_add(text, SLICE("noise_floors"), result->floor.known_count);
+    } else if (result->rounding.is_there) {
+        json_real_add(text, SLICE("rounding_units"), result->rounding.units);
+        json_real_add(text, SLICE("rounding_expected"), result->rounding.expected);
     }
 }
 
@@ -201,7 +204,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     json_number_add(text, SLICE("sites_in_both"), likeness->sites_in_both);
     json_number_add(text, SLICE("functions_in_both"), likeness->functions_in_both);
     json_number_add(text, SLICE("files_in_both"), likeness->files_in_both);
-    add_floor(&result->floor, text);
+    add_floor(result, text);
     if (report->first_event != UINT64_MAX) {
         json_number_add(text, SLICE("first"), report->first_event);
     }

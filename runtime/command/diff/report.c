@@ -2,13 +2,11 @@
 #include "runtime/command/diff/report.h"
 
 #include "runtime/base/file/output.h"
-#include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/command/diff/text.h"
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 
-#include <math.h>
 #include <string.h>
 
 #define SETTING_LIMIT 60
@@ -22,9 +20,7 @@ void diff_report_init(struct diff_report *report,
 
 void diff_report_release(struct diff_report *report)
 {
-    memory_free(report->rows);
-    number_map_release(&report->row_numbers);
-    buffer_release(&report->texts);
+    report_rows_release(&report->rows);
     buffer_release(&report->first);
     buffer_release(&report->json);
     buffer_release(&report->settings);
@@ -34,94 +30,62 @@ void diff_report_release(struct diff_report *report)
 
 /* ---- rows ---- */
 
-/* A part of `texts`. */
-static struct slice
-diff_report_text(const struct diff_report *report, size_t place, size_t size)
+/* Lists have the classes' numbers; what one trace alone has is in a list for each cause and side. */
+static uint32_t list_of(enum diff_class class_, enum diff_cause cause, unsigned side)
 {
-    return slice_part(buffer_slice(&report->texts), place, place + size);
+    return class_ == DIFF_ONLY ? DIFF_STEP + 1 + (uint32_t)cause * 2 + side
+                               : (uint32_t)class_;
 }
 
-static bool is_row(const struct diff_report *report,
-                   const struct diff_report_row *row,
-                   const struct diff_report_row *wanted,
-                   struct slice name)
-{
-    return row->hash == wanted->hash && row->class_ == wanted->class_ &&
-           row->cause == wanted->cause && row->side == wanted->side &&
-           row->module == wanted->module && row->line == wanted->line &&
-           slice_equal(diff_report_text(report, row->name, row->name_size), name);
-}
-
-static void add_place(struct diff_report *report, const struct diff_report_row *row)
+/* Place, name and words of a new row. */
+static void add_texts(struct diff_report *report,
+                      const struct diff_finding *finding,
+                      unsigned side,
+                      struct report_row *row)
 {
     const struct log_module *module =
-        log_reader_module(report->readers[row->side], row->module);
+        log_reader_module(report->readers[side], row->key.module);
+    struct buffer *texts = &report->rows.texts;
 
     if (module != NULL) {
-        buffer_add_printable(&report->texts, module->table.path);
+        buffer_add_printable(texts, module->table.path);
     }
-    buffer_add_byte(&report->texts, ':');
-    buffer_add_number(&report->texts, row->line);
-}
+    buffer_add_byte(texts, ':');
+    buffer_add_number(texts, row->key.line);
+    row->place_size = texts->size - row->start;
+    buffer_add(texts, finding->name);
+    row->name_size = finding->name.size;
+    if (finding->class_ != DIFF_ONLY) {
+        size_t start = texts->size;
 
-static struct diff_report_row *add_row(struct diff_report *report,
-                                       struct diff_report_row row,
-                                       const struct diff_finding *finding)
-{
-    void *items = report->rows;
-
-    if (!memory_grow(&items, &report->row_capacity, report->row_count + 1,
-                     sizeof *report->rows)) {
-        return NULL;
+        buffer_add_printable(texts, finding->words);
+        row->words_size = texts->size - start;
     }
-    report->rows = items;
-    row.place = report->texts.size;
-    add_place(report, &row);
-    row.place_size = report->texts.size - row.place;
-    row.name = report->texts.size;
-    row.name_size = finding->name.size;
-    buffer_add(&report->texts, finding->name);
-    row.words = report->texts.size;
-    buffer_add_printable(&report->texts, finding->words);
-    row.words_size = finding->class_ == DIFF_ONLY ? 0 : report->texts.size - row.words;
-    if (report->texts.has_failed ||
-        !number_map_add(&report->row_numbers, row.hash, (uint32_t)report->row_count)) {
-        return NULL;
-    }
-    report->rows[report->row_count] = row;
-    return &report->rows[report->row_count++];
 }
 
 /* The row of the finding; NULL where memory ran out. */
-static struct diff_report_row *find_row(struct diff_report *report,
-                                        const struct diff_finding *finding)
+static struct report_row *find_row(struct diff_report *report,
+                                   const struct diff_finding *finding)
 {
     unsigned side = finding->lines[1] != 0 &&
                             (finding->class_ != DIFF_ONLY || finding->items[1] != NULL)
                         ? 1
                         : 0;
-    struct diff_report_row row = {
-        .class_ = finding->class_,
-        .cause = finding->cause,
-        .side = side,
+    struct report_row_key key = {
+        .list = list_of(finding->class_, finding->cause, side),
+        .kind = (uint32_t)finding->cause * 2 + side,
         .module = finding->modules[side],
         .line = finding->lines[side],
-        .max_abs = -1,
     };
-    struct number_map_search search;
+    struct report_row *row = report_rows_find(&report->rows, &key, finding->name);
 
-    row.hash = hash_64(finding->name) ^
-               ((uint64_t)row.line * 0x9E3779B97F4A7C15u + row.module * 31u +
-                (unsigned)row.cause * 7u + (unsigned)row.class_ * 3u + side);
-    search = number_map_search(&report->row_numbers, row.hash);
-    while (number_map_next(&search)) {
-        struct diff_report_row *found = &report->rows[search.number];
-
-        if (is_row(report, found, &row, finding->name)) {
-            return found;
+    if (row == NULL) {
+        row = report_rows_add(&report->rows, &key, finding->name);
+        if (row != NULL) {
+            add_texts(report, finding, side, row);
         }
     }
-    return add_row(report, row, finding);
+    return report->rows.texts.has_failed ? NULL : row;
 }
 
 /* ---- names that --map tells ---- */
@@ -200,7 +164,7 @@ void diff_report_begun(void *context,
 bool diff_report_found(void *context, const struct diff_finding *finding)
 {
     struct diff_report *report = context;
-    struct diff_report_row *row;
+    struct report_row *row;
 
     if (finding->is_first) {
         buffer_add(&report->first, finding->text);
@@ -318,60 +282,6 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
 
 /* What `monitorch diff` says of two traces, in words. */
 
-static bool is_wanted_row(const struct diff_report_row *row,
-                          enum diff_class class_,
-                          enum diff_cause cause,
-                          unsigned side)
-{
-    if (row->class_ != class_) {
-        return false;
-    }
-    return class_ != DIFF_ONLY || (row->side == side && row->cause == cause);
-}
-
-/* How wide a column gets. */
-static size_t width_of(const struct diff_report *report,
-                       const struct diff_report_row *rows[],
-                       size_t count,
-                       bool is_name)
-{
-    size_t widest = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        size_t width = is_name ? rows[i]->name_size : rows[i]->place_size;
-
-        widest = width > widest && width <= DIFF_COLUMN_MOST ? width : widest;
-    }
-    (void)report;
-    return widest;
-}
-
-static void add_row_text(const struct diff_report *report,
-                         const struct diff_report_row *row,
-                         size_t place_width,
-                         size_t name_width,
-                         struct buffer *text)
-{
-    buffer_add(text, SLICE("    "));
-    diff_text_add_column(text, diff_report_text(report, row->place, row->place_size),
-                         place_width);
-    diff_text_add_column(text, diff_report_text(report, row->name, row->name_size),
-                         name_width);
-    text_add_shortened(text, diff_report_text(report, row->words, row->words_size),
-                       DIFF_WORDS_LIMIT);
-    if (row->count > 1) {
-        buffer_add(text, row->words_size > 0 ? SLICE("  (") : SLICE("("));
-        buffer_add_number(text, row->count);
-        buffer_add(text, SLICE(" times"));
-        if (row->max_abs >= 0 && isfinite(row->max_abs)) {
-            buffer_add(text, SLICE(", up to "));
-            real_add_short(text, row->max_abs, 4);
-        }
-        buffer_add_byte(text, ')');
-    }
-    text_end_line(text);
-}
-
 /* The rows of a kind, under a heading; nothing where there are none. */
 static void add_list(struct diff_report *report,
                      const char *heading,
@@ -380,46 +290,8 @@ static void add_list(struct diff_report *report,
                      unsigned side,
                      struct buffer *text)
 {
-    size_t limit = report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT;
-    const struct diff_report_row **rows =
-        memory_allocate(report->row_count, sizeof(const struct diff_report_row *));
-    size_t count = 0, shown;
-
-    if (rows == NULL) {
-        text->has_failed = true;
-        return;
-    }
-    for (size_t i = 0; i < report->row_count; i++) {
-        if (is_wanted_row(&report->rows[i], class_, cause, side)) {
-            rows[count++] = &report->rows[i];
-        }
-    }
-    shown = count < limit ? count : limit;
-    if (count > 0) {
-        size_t place_width = width_of(report, rows, shown, false);
-        size_t name_width = width_of(report, rows, shown, true);
-
-        buffer_add(text, SLICE("  "));
-        buffer_add(text, slice_of(heading));
-        buffer_add(text, SLICE(":\n"));
-        for (size_t i = 0; i < shown; i++) {
-            add_row_text(report, rows[i], place_width, name_width, text);
-        }
-        if (shown < count) {
-            diff_text_add_more(text, count - shown, "line");
-        }
-    }
-    memory_free(rows);
-}
-
-static size_t count_rows(const struct diff_report *report, enum diff_class class_)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < report->row_count; i++) {
-        count += report->rows[i].class_ == class_;
-    }
-    return count;
+    report_rows_print(&report->rows, list_of(class_, cause, side), heading, "line",
+                      report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT, text);
 }
 
 static void add_likeness(const struct diff_result *result, struct buffer *text)
@@ -536,10 +408,14 @@ static void add_equal_line(const struct diff_report *report,
         buffer_add(text, report->changed_count == 1 ? SLICE(" of code differs (--all)")
                                                     : SLICE(" of code differ (--all)"));
     }
-    diff_text_add_part(text, result->code[0],
-                       SLICE("of lines that only A has (--all)"));
-    diff_text_add_part(text, result->code[1],
-                       SLICE("of lines that only B has (--all)"));
+    for (unsigned side = 0; side < 2; side++) {
+        if (result->code[side] > 0) {
+            buffer_add(text, SLICE("; "));
+            diff_text_add_count(text, result->code[side], "event");
+            buffer_add(text, side == 0 ? SLICE(" in lines that only A has (--all)")
+                                       : SLICE(" in lines that only B has (--all)"));
+        }
+    }
     add_outside(result, text);
     buffer_add_byte(text, '\n');
 }
@@ -596,14 +472,14 @@ static void add_harmless(struct diff_report *report, struct buffer *text)
 static void add_lists(struct diff_report *report, struct buffer *text)
 {
     const struct diff_command_options *options = report->options;
+    size_t inherited = report_rows_count(&report->rows, DIFF_INHERITED);
 
     add_list(report, "own differences", DIFF_OWN, 0, 0, text);
-    if (count_rows(report, DIFF_INHERITED) > 0 &&
-        (options->is_all || options->has_inherited)) {
+    if (options->is_all || options->has_inherited) {
         add_list(report, "inherited", DIFF_INHERITED, 0, 0, text);
-    } else if (count_rows(report, DIFF_INHERITED) > 0) {
+    } else if (inherited > 0) {
         buffer_add(text, SLICE("  inherited: "));
-        diff_text_add_count(text, count_rows(report, DIFF_INHERITED), "line");
+        diff_text_add_count(text, inherited, "line");
         buffer_add(text, SLICE(" (--inherited lists them)\n"));
     }
     add_list(report, "reached only by A", DIFF_ONLY, DIFF_CAUSE_FLOW, 0, text);
@@ -644,12 +520,39 @@ static void add_changed(const struct diff_report *report, struct buffer *text)
     }
 }
 
+/* What is known of rounding where it was not measured. */
+static void add_rounding(const struct diff_rounding *rounding, struct buffer *text)
+{
+    if (!rounding->is_there) {
+        return;
+    }
+    buffer_add(
+        text,
+        SLICE(
+            "  noise floor: not measured (run --repeat-noise); the first value that is "
+            "not equal to the bit:\n    "));
+    buffer_add_printable(text, slice_of(rounding->place));
+    buffer_add(text, SLICE(": "));
+    real_add_short(text, rounding->units, 2);
+    buffer_add(text, SLICE(" units of "));
+    buffer_add(text, slice_of(dtype_text(rounding->dtype)));
+    buffer_add(text, SLICE(" apart; rounding in sums of "));
+    diff_text_add_count(text, rounding->length, "number");
+    buffer_add(text, SLICE(" gives about "));
+    real_add_short(text, rounding->expected, 2);
+    if (rounding->units > DIFF_ROUNDING_MULTIPLE * rounding->expected) {
+        buffer_add(text, SLICE(": less, unless large numbers cancel"));
+    }
+    buffer_add_byte(text, '\n');
+}
+
 /* How far apart values may be, where it was measured. */
 static void add_floor(const struct diff_result *result, struct buffer *text)
 {
     const struct diff_floor *floor = &result->floor;
 
     if (floor->known_count == 0) {
+        add_rounding(&result->rounding, text);
         return;
     }
     buffer_add(text, SLICE("  noise floor ("));

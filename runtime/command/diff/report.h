@@ -4,38 +4,21 @@
 #define MONITORCH_COMMAND_DIFF_REPORT_H
 
 #include "runtime/base/buffer.h"
-#include "runtime/base/number_map.h"
 #include "runtime/command/diff/options.h"
+#include "runtime/command/diff/rows.h"
 #include "runtime/view/diff/diff.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* All differences of one line, name and cause. */
-struct diff_report_row {
-    uint64_t hash;
-    enum diff_class class_;
-    enum diff_cause cause;
-    unsigned side; /* whose line it is: B's, or of what A alone has A's */
-    uint32_t module, line;
-    size_t place, place_size; /* in `texts`: `model.py:31` */
-    size_t name, name_size;
-    size_t words, words_size;
-    uint64_t count;
-    double max_abs; /* the largest that is known; -1: none */
-};
-
 struct diff_report {
     const struct diff_command_options *options; /* borrowed */
     struct log_reader *const *readers;          /* borrowed, while diff goes on */
-    struct diff_report_row *rows; /* owned; in the order of their firsts */
-    size_t row_count, row_capacity;
-    struct number_map row_numbers; /* by their hashes */
-    struct buffer texts;           /* owned */
-    struct buffer first;           /* owned: the first divergence in words */
-    struct buffer json;            /* owned: what is not written yet */
-    struct buffer settings;        /* owned: what differs of the runs */
+    struct report_rows rows;
+    struct buffer first;    /* owned: the first divergence in words */
+    struct buffer json;     /* owned: what is not written yet */
+    struct buffer settings; /* owned: what differs of the runs */
     struct buffer
         changed; /* owned: lines that read differently, as many as are shown */
     struct buffer unknown; /* owned: lines about --map, for standard error */

@@ -168,8 +168,7 @@ static void diff_saved_report_init(struct diff_saved_report *report,
 
 static void diff_saved_report_release(struct diff_saved_report *report)
 {
-    memory_free(report->rows);
-    buffer_release(&report->texts);
+    report_rows_release(&report->rows);
     buffer_release(&report->first);
     buffer_release(&report->json);
     buffer_release(&report->unread);
@@ -195,32 +194,28 @@ static bool add_row(struct diff_saved_report *report,
 {
     unsigned side = finding->entries[1] != NULL ? 1 : 0;
     const struct saved_entry *entry = finding->entries[side];
-    struct diff_saved_row row = {.start = report->texts.size};
-    void *items = report->rows;
+    struct report_row_key key = {
+        .list = finding->entries[1 - side] != NULL ? DIFF_SAVED_DIFFERENT
+                : side == 0                        ? DIFF_SAVED_A_ALONE
+                                                   : DIFF_SAVED_B_ALONE,
+    };
+    struct buffer *texts = &report->rows.texts;
+    struct report_row *row = report_rows_add(&report->rows, &key, SLICE(""));
 
-    row.list = finding->entries[1 - side] != NULL ? DIFF_SAVED_DIFFERENT
-               : side == 0                        ? DIFF_SAVED_A_ALONE
-                                                  : DIFF_SAVED_B_ALONE;
-    if (!memory_grow(&items, &report->row_capacity, report->row_count + 1,
-                     sizeof *report->rows)) {
+    if (row == NULL) {
         return false;
     }
-    report->rows = items;
-    if (entry->tensor.file.size > 0 && entry->tensor.line > 0) {
-        buffer_add_printable(&report->texts, entry->tensor.file);
-        buffer_add_byte(&report->texts, ':');
-        buffer_add_number(&report->texts, entry->tensor.line);
+    if (has_place(entry)) {
+        add_place(texts, entry);
     }
-    row.place_size = report->texts.size - row.start;
-    diff_saved_add_name(&report->texts, entry);
-    row.name_size = report->texts.size - row.start - row.place_size;
-    if (row.list == DIFF_SAVED_DIFFERENT) {
-        buffer_add_printable(&report->texts, finding->words);
-        row.words_size = finding->words.size;
+    row->place_size = texts->size - row->start;
+    diff_saved_add_name(texts, entry);
+    row->name_size = texts->size - row->start - row->place_size;
+    if (key.list == DIFF_SAVED_DIFFERENT) {
+        buffer_add_printable(texts, finding->words);
+        row->words_size = texts->size - row->start - row->place_size - row->name_size;
     }
-    report->rows[report->row_count++] = row;
-    report->list_counts[row.list]++;
-    return !report->texts.has_failed;
+    return !texts->has_failed;
 }
 
 static void note_unread(struct diff_saved_report *report,
@@ -255,64 +250,6 @@ static bool diff_saved_report_found(void *context,
     report->has_failed = report->has_failed || report->first.has_failed ||
                          report->json.has_failed || report->unread.has_failed;
     return !report->has_failed;
-}
-
-/* ---- lists ---- */
-
-static void add_row_text(const struct diff_saved_report *report,
-                         const struct diff_saved_row *row,
-                         const size_t widths[2],
-                         struct buffer *text)
-{
-    struct slice texts = buffer_slice(&report->texts);
-    size_t name = row->start + row->place_size;
-    size_t words = name + row->name_size;
-
-    buffer_add(text, SLICE("    "));
-    if (widths[0] > 0) {
-        diff_text_add_column(text, slice_part(texts, row->start, name), widths[0]);
-    }
-    diff_text_add_column(text, slice_part(texts, name, words), widths[1]);
-    text_add_shortened(text, slice_part(texts, words, words + row->words_size),
-                       DIFF_WORDS_LIMIT);
-    text_end_line(text);
-}
-
-static void add_list(const struct diff_saved_report *report,
-                     enum diff_saved_list list,
-                     const char *heading,
-                     struct buffer *text)
-{
-    size_t limit = report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT;
-    size_t widths[2] = {0, 0};
-    size_t count = report->list_counts[list];
-    size_t shown = count < limit ? count : limit;
-
-    if (count == 0) {
-        return;
-    }
-    for (size_t i = 0, seen = 0; seen < shown; i++) {
-        const struct diff_saved_row *row = &report->rows[i];
-
-        if (row->list == list) {
-            widths[0] = row->place_size > widths[0] ? row->place_size : widths[0];
-            widths[1] = row->name_size > widths[1] ? row->name_size : widths[1];
-            seen++;
-        }
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        widths[i] = widths[i] < DIFF_COLUMN_MOST ? widths[i] : DIFF_COLUMN_MOST;
-    }
-    buffer_add(text, slice_of(heading));
-    for (size_t i = 0, seen = 0; seen < shown; i++) {
-        if (report->rows[i].list == list) {
-            add_row_text(report, &report->rows[i], widths, text);
-            seen++;
-        }
-    }
-    if (shown < count) {
-        diff_text_add_more(text, count - shown, "tensor");
-    }
 }
 
 /* ---- the verdict ---- */
@@ -368,6 +305,17 @@ static void diff_saved_report_add(const struct diff_saved_report *report,
                                   struct buffer *text)
 {
     struct slice first = buffer_slice(&report->first);
+    const struct {
+        enum diff_saved_list list;
+        const char *heading;
+    } lists[] = {
+        {DIFF_SAVED_DIFFERENT,
+         result->is_ordered
+             ? "different, in the order in which they were saved"
+             : "different, by name (the files do not hold the order of saving)"},
+        {DIFF_SAVED_A_ALONE, "only in A"},
+        {DIFF_SAVED_B_ALONE, "only in B"},
+    };
 
     if (first.size == 0) {
         add_verdict(report, result, text);
@@ -380,14 +328,10 @@ static void diff_saved_report_add(const struct diff_saved_report *report,
     if (report->options->is_quiet) {
         return;
     }
-    add_list(
-        report, DIFF_SAVED_DIFFERENT,
-        result->is_ordered
-            ? "  different, in the order in which they were saved:\n"
-            : "  different, by name (the files do not hold the order of saving):\n",
-        text);
-    add_list(report, DIFF_SAVED_A_ALONE, "  only in A:\n", text);
-    add_list(report, DIFF_SAVED_B_ALONE, "  only in B:\n", text);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        report_rows_print(&report->rows, lists[i].list, lists[i].heading, "tensor",
+                          report->options->is_all ? SIZE_MAX : DIFF_LIST_LIMIT, text);
+    }
 }
 
 /* ---- what is compared ---- */

@@ -6,6 +6,7 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
 #include "runtime/command/diff/options.h"
+#include "runtime/command/diff/rows.h"
 #include "runtime/view/diff/saved/saved.h"
 
 #include <stdbool.h>
@@ -15,24 +16,11 @@ enum diff_saved_list {
     DIFF_SAVED_A_ALONE,
     DIFF_SAVED_B_ALONE,
     DIFF_SAVED_DIFFERENT,
-    DIFF_SAVED_LIST_COUNT
-};
-
-/* A line of a list; sizes are of what stands in `texts`, one behind the other. */
-struct diff_saved_row {
-    enum diff_saved_list list;
-    size_t start;
-    size_t place_size; /* `model.py:31`; 0: not known */
-    size_t name_size;
-    size_t words_size;
 };
 
 struct diff_saved_report {
     const struct diff_command_options *options; /* borrowed */
-    struct diff_saved_row *rows;                /* owned */
-    size_t row_count, row_capacity;
-    size_t list_counts[DIFF_SAVED_LIST_COUNT];
-    struct buffer texts;  /* owned */
+    struct report_rows rows;
     struct buffer first;  /* owned: the first divergence in words */
     struct buffer json;   /* owned: what is not written yet */
     struct buffer unread; /* owned: lines for standard error */

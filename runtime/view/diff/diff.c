@@ -387,6 +387,7 @@ bool diff_traces(const char *path_a,
     if (is_done) {
         report_ends(work);
         result->floor = work->floor;
+        result->rounding = work->rounding;
         result->is_grafted = work->grafts.is_there;
         result->is_graft_of_other = work->grafts.is_others;
         result->floor.apart = NULL;

@@ -66,6 +66,13 @@ struct diff_uses {
     uint32_t *edges;   /* … and by which edges; owned */
 };
 
+/* The largest dimension of a call's values so far: the sums in it are no longer. */
+struct diff_extent {
+    uint32_t call;
+    int64_t largest;
+};
+#define DIFF_EXTENT_COUNT 64
+
 /* A pair of events that waits for its whole values. */
 struct diff_pending {
     bool is_there;
@@ -84,7 +91,9 @@ struct diff_work {
     struct diff_align *align;
     struct diff_compare compare;
     struct diff_floor floor;
-    struct graft_runs grafts; /* of B */
+    struct diff_rounding rounding;
+    struct diff_extent extents[DIFF_EXTENT_COUNT]; /* by the calls' numbers */
+    struct graft_runs grafts;                      /* of B */
     struct diff_values values;
     struct diff_gap gap;
     struct diff_writes *writes; /* owned */
@@ -150,6 +159,9 @@ bool diff_fix_code(struct diff_work *work,
 /* Moves an own difference to the line that was edited, where it shows elsewhere: adds to work->words, and
  * sets the finding's places. */
 void diff_fix_find(struct diff_work *work, struct diff_finding *finding);
+
+/* Adds to work->words the other edited lines that may be the cause. */
+void diff_fix_add_others(struct diff_work *work, const struct diff_finding *finding);
 
 /* The line of A that has a site of that line of B; 0: there is none. */
 uint32_t diff_fix_other_line(const struct diff_work *work, struct diff_place place);

@@ -176,7 +176,7 @@ def test_lines_that_change_nothing_are_no_divergence(recorded):
     )
     run = diff(a, b)
     assert run.returncode == 0
-    assert "4 of lines that only B has" in run.stdout
+    assert "4 events in lines that only B has" in run.stdout
     run = diff("--all", a, b)
     assert "    program.py:3   UNUSED\n    program.py:21  size    (3 times)\n" in run.stdout
 
@@ -661,7 +661,7 @@ def test_a_ring_of_a_program_with_more_lines(recorded):
     ring = recorded(("    if turn", "    extra = y\n    if turn"), source=RING, last=60)
     run = diff(recorded(source=RING), ring)
     assert run.returncode == 0, run.stdout
-    assert "of lines that only B has" in run.stdout
+    assert "in lines that only B has" in run.stdout
 
 
 def two_threads(mean):

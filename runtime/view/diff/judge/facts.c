@@ -204,24 +204,60 @@ const struct diff_fact *diff_facts_find_origin(const struct diff_facts *facts,
                : find_event(facts, details->origin - 1 - facts->first_event);
 }
 
+static bool is_named(const struct diff_facts *facts,
+                     const struct diff_fact *fact,
+                     const struct site_read *read,
+                     bool is_whole)
+{
+    return !fact->is_result && !(is_whole && fact->path != 0) &&
+           slice_equal(diff_fact_name(facts, fact), read->name);
+}
+
+/* The newest input of that name. */
+static const struct diff_fact *find_input(const struct diff_facts *facts,
+                                          const struct diff_fact *reader,
+                                          const struct site_read *read,
+                                          bool is_whole)
+{
+    const struct diff_fact *found = NULL;
+
+    if (reader->node == GRAPH_NONE) {
+        return NULL;
+    }
+    for (uint32_t i = facts->nodes[reader->node].first_edge;
+         i < facts->nodes[reader->node + 1].first_edge; i++) {
+        uint32_t number = facts->nodes[facts->edges[i].source].fact;
+
+        if (number != NONE && is_named(facts, &facts->items[number], read, is_whole) &&
+            (found == NULL || facts->items[number].event > found->event)) {
+            found = &facts->items[number];
+        }
+    }
+    return found;
+}
+
 const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
                                              const struct diff_fact *reader,
-                                             const struct site_read *read)
+                                             const struct site_read *read,
+                                             bool is_whole)
 {
+    const struct diff_fact *input = find_input(facts, reader, read, is_whole);
     size_t place = (size_t)(reader - facts->items);
     uint32_t module = diff_fact_site_of(facts, reader).module;
 
     assert(place < facts->count);
+    if (input != NULL) {
+        return input;
+    }
     for (size_t i = 0; i < READ_DISTANCE && place-- > 0; i++) {
         const struct diff_fact *fact = &facts->items[place];
         bool is_here = fact->call == reader->call;
 
-        if (!fact->is_result &&
-            (is_here ||
+        if ((is_here ||
              (facts->sites[fact->site].module == module &&
               read->scope != SITE_SCOPE_LOCAL) ||
              slice_starts(read->name, SLICE("self."))) &&
-            slice_equal(diff_fact_name(facts, fact), read->name)) {
+            is_named(facts, fact, read, is_whole)) {
             return fact;
         }
     }

@@ -165,11 +165,12 @@ struct slice diff_fact_name(const struct diff_facts *facts,
 struct diff_details *diff_fact_details(const struct diff_facts *facts,
                                        const struct diff_fact *fact);
 
-/* The newest fact before the event that the site's read stands for: a name of the call, of its module
- * where the name is no local one, or a result that a call made at that line returned. NULL: none. */
+/* The fact that the site's read stands for: by the graph, else the newest before the event of that name, in
+ * the call, or in its module where the name is no local one. `is_whole`: no part of a value. NULL: none. */
 const struct diff_fact *diff_facts_find_read(const struct diff_facts *facts,
                                              const struct diff_fact *reader,
-                                             const struct site_read *read);
+                                             const struct site_read *read,
+                                             bool is_whole);
 
 /* What a call of the fact's statement returned last; NULL: none. */
 const struct diff_fact *diff_facts_find_result(const struct diff_facts *facts,

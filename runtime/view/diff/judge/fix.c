@@ -30,15 +30,19 @@ void diff_fix_visit(struct diff_work *work,
 
 /* ---- edits that ran ---- */
 
+/* The lower, the likelier: its value is read, or it is around the line; odd, or not known; equal. */
+enum tier { TIER_READ, TIER_ODD, TIER_EQUAL };
+
 struct edit {
     unsigned side;
     struct diff_place place;
-    uint32_t tier; /* the lower, the likelier */
+    uint32_t tier;
 };
 
 struct search {
     struct diff_work *work;
     const struct diff_finding *finding;
+    bool has_others;                  /* the finding's own line is left out */
     struct edit edits[EDITS_MAX + 1]; /* of the lowest tier */
     size_t count;
 };
@@ -251,12 +255,14 @@ static uint32_t tier_of(struct search *search, const struct edit *edit)
         }
         has_site = true;
         if (edit->side == 1 && is_call_of_finding(search, &table->sites[i])) {
-            tier = 0;
+            tier = TIER_READ;
         }
         if ((visits & VISITED) != 0) {
             bool is_read = edit->side == 1 && (visits & ODD) != 0 &&
                            is_read_by_finding(search, &table->sites[i]);
-            uint32_t own = is_read ? 0 : (visits & ODD) != 0 ? 1 : 2;
+            uint32_t own = is_read               ? TIER_READ
+                           : (visits & ODD) != 0 ? TIER_ODD
+                                                 : TIER_EQUAL;
 
             tier = own < tier ? own : tier;
         }
@@ -267,10 +273,10 @@ static uint32_t tier_of(struct search *search, const struct edit *edit)
                        (work->visits[edit->side][first + before] & VISITED) != 0;
         bool is_near = edit->side == 1 && is_around_any(search, edit->place);
 
-        tier = is_near                       ? 0
+        tier = is_near                       ? TIER_READ
                : !has_run                    ? UINT32_MAX
-               : names_something(work, edit) ? 2
-                                             : 1;
+               : names_something(work, edit) ? TIER_EQUAL
+                                             : TIER_ODD;
     }
     return tier;
 }
@@ -309,6 +315,11 @@ is_same_line(const struct diff_work *work, const struct edit *a, const struct ed
 static void add_edit(struct search *search, struct edit edit)
 {
     edit.place.line = begin_of(search->work, edit.side, edit.place);
+    if (search->has_others &&
+        edit.place.module == search->finding->modules[edit.side] &&
+        edit.place.line == search->finding->lines[edit.side]) {
+        return;
+    }
     edit.tier = tier_of(search, &edit);
     if (edit.tier == UINT32_MAX) {
         return;
@@ -362,17 +373,26 @@ static void find_edits(struct search *search)
     }
 }
 
-/* The line of B before which the line of A was. */
-static uint32_t next_line(const struct diff_work *work, struct diff_place place)
+/* The line of B before which the line of A was; where that ended its block, the one behind which it was. */
+static uint32_t beside_line(struct diff_work *work, struct diff_place place)
 {
     const struct diff_edited_module *a = &work->edits.modules[0][place.module];
+    uint32_t column = column_of(work, 0, place);
+    uint32_t next = place.line;
 
-    for (uint32_t i = place.line; i < a->line_count; i++) {
-        if (a->counterparts[i] != 0) {
+    while (next < a->line_count && (a->counterparts[next] == 0 || !a->is_code[next])) {
+        next++;
+    }
+    if (next < a->line_count &&
+        column_of(work, 0, (struct diff_place){place.module, next + 1}) >= column) {
+        return a->counterparts[next];
+    }
+    for (uint32_t i = place.line - 1; i-- > 0;) {
+        if (a->counterparts[i] != 0 && a->is_code[i]) {
             return a->counterparts[i];
         }
     }
-    return 0;
+    return next < a->line_count ? a->counterparts[next] : 0;
 }
 
 /* ---- words ---- */
@@ -400,7 +420,7 @@ set_place(struct diff_work *work, const struct edit *edit, struct diff_finding *
     finding->lines[edit->side] = edit->place.line;
     finding->modules[1 - edit->side] = edited->partner;
     finding->lines[1 - edit->side] = edit->side == 0
-                                         ? next_line(work, edit->place)
+                                         ? beside_line(work, edit->place)
                                          : diff_fix_other_line(work, edit->place);
 }
 
@@ -606,5 +626,45 @@ void diff_fix_find(struct diff_work *work, struct diff_finding *finding)
     find_edits(&search);
     if (search.count > 0 && search.count <= EDITS_MAX) {
         write_words(&search, finding);
+    }
+}
+
+/* The next line of B that was edited, differs by itself, and from which something was made; line 0: none. */
+static struct edit find_next_own(const struct diff_work *work,
+                                 const struct diff_finding *finding)
+{
+    const struct diff_facts *facts = &work->facts[1];
+    uint64_t first = finding->items[1]->event.number - facts->first_event;
+
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct diff_fact *fact = &facts->items[i];
+
+        if (fact->event > first && fact->verdict == DIFF_VERDICT_OWN &&
+            fact->is_edited && !(fact->is_number && !fact->is_used)) {
+            return (struct edit){.side = 1, .place = fact_place(facts, fact)};
+        }
+    }
+    return (struct edit){.side = 1};
+}
+
+void diff_fix_add_others(struct diff_work *work, const struct diff_finding *finding)
+{
+    struct search search = {.work = work, .finding = finding, .has_others = true};
+
+    find_edits(&search);
+    if (search.count > EDITS_MAX || search.edits[0].tier > TIER_ODD) {
+        search.count = 0;
+    }
+    if (search.count == 0) {
+        search.edits[0] = find_next_own(work, finding);
+        search.count = search.edits[0].place.line != 0;
+    }
+    for (size_t i = 0; i < search.count; i++) {
+        work->path.size = 0;
+        add_place_words(work, &search.edits[i]);
+        buffer_add(&work->words,
+                   i == 0 ? SLICE("; nothing recorded was made from it, it may be ")
+                          : SLICE(", or "));
+        buffer_add(&work->words, buffer_slice(&work->path));
     }
 }

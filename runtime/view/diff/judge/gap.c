@@ -263,7 +263,7 @@ static void judge_condition(struct diff_work *work,
     work->gap.is_ignored = false;
     for (uint32_t i = 0; fact != NULL && i < event->site->read_count; i++) {
         const struct diff_fact *read =
-            diff_facts_find_read(facts, fact, &event->site->reads[i]);
+            diff_facts_find_read(facts, fact, &event->site->reads[i], false);
 
         work->gap.is_inherited |= read != NULL && read->is_odd;
         work->gap.is_ignored |= read != NULL && (read->verdict == DIFF_VERDICT_CLOCK ||

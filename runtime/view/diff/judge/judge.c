@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Texts that name the same thing of two runs: a file of the program, which lies in two folders, or an
@@ -540,6 +541,42 @@ static float apart_of(const struct diff_comparison *comparison,
     return size > 0 && apart > 0 ? (float)(apart / size) : -1;
 }
 
+/* Until the first value that is not equal to the bit: all that it was made from is equal, so that it shows
+ * what its line alone rounds. */
+static void note_rounding(struct diff_work *work,
+                          const struct log_event_view *event,
+                          const struct diff_comparison *comparison)
+{
+    struct diff_rounding *rounding = &work->rounding;
+    struct diff_extent *extent = &work->extents[event->call % DIFF_EXTENT_COUNT];
+    struct slice path = slice_last_part(event->module->table.path, '/');
+    float apart = comparison == NULL ? -1 : apart_of(comparison, event);
+
+    if (work->pass != DIFF_PASS_SCAN || rounding->is_there ||
+        event->kind != VALUE_TENSOR) {
+        return;
+    }
+    if (extent->call != event->call) {
+        *extent = (struct diff_extent){.call = event->call};
+    }
+    for (uint32_t i = 0; i < event->shape->dimension_count; i++) {
+        if (event->shape->shape[i] > extent->largest) {
+            extent->largest = event->shape->shape[i];
+        }
+    }
+    if (comparison == NULL || !(apart > 0)) {
+        return;
+    }
+    rounding->is_there = true;
+    rounding->length = (uint64_t)extent->largest;
+    rounding->dtype = event->shape->dtype;
+    rounding->units = (double)apart / diff_unit_of(rounding->dtype);
+    rounding->expected = sqrt((double)rounding->length);
+    snprintf(rounding->place, sizeof rounding->place, "%.*s:%u: %.*s", (int)path.size,
+             path.bytes, event->site->line,
+             (int)(event->name.size < 80 ? event->name.size : 80), event->name.bytes);
+}
+
 static enum diff_state state_of(const struct diff_work *work,
                                 const struct log_item *const items[2],
                                 const struct diff_comparison *comparison)
@@ -691,6 +728,10 @@ static void report_fix(struct diff_work *work,
     }
     finding->has_equal_inputs = true;
     diff_fix_find(work, finding);
+    if (!work->has_first && facts[1]->is_edited && facts[1]->is_number &&
+        !facts[1]->is_used) {
+        diff_fix_add_others(work, finding);
+    }
 }
 
 /* The pair is equal within tolerance; what grows from it is not. */
@@ -793,6 +834,9 @@ static void settle_pair(struct diff_work *work,
                         const struct open_call *const calls[2],
                         const struct diff_comparison *comparison)
 {
+    if (comparison == NULL || comparison->is_close) {
+        note_rounding(work, &items[1]->event, comparison);
+    }
     switch (work->pass) {
     case DIFF_PASS_SCAN:
         if (comparison != NULL &&

@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
+#include "runtime/view/diff/diff.h"
 
 #include <assert.h>
 #include <math.h>
@@ -310,10 +311,6 @@ static void judge_pairs(struct diff_facts sides[2])
 
 /* ---- rounding ---- */
 
-/* Rounding alone comes to no more than so many times of what is estimated: to 0.73 times in other kernels,
- * orders of a sum and norms by hand, where an eps of 3e-6 for 1e-6 comes to 3 times. */
-#define ROUNDING_MULTIPLE 2
-
 /* A value is made by sums whose lengths are the dimensions of what goes in at most; a sum of n numbers adds
  * the root of n units to what its inputs have. */
 static void estimate_rounding(const struct diff_facts *facts)
@@ -366,7 +363,7 @@ static bool find_steady(struct diff_facts *facts)
         }
         if (fact->verdict >= DIFF_VERDICT_INHERITED ||
             (fact->state == DIFF_STATE_CLOSE &&
-             details->apart > ROUNDING_MULTIPLE * details->rounding)) {
+             details->apart > DIFF_ROUNDING_MULTIPLE * details->rounding)) {
             break;
         }
         is_rounded |= fact->state == DIFF_STATE_CLOSE;
@@ -786,7 +783,7 @@ static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
             }
             for (uint32_t k = 0; k < condition->read_count; k++) {
                 const struct diff_fact *read =
-                    diff_facts_find_read(facts, fact, &condition->reads[k]);
+                    diff_facts_find_read(facts, fact, &condition->reads[k], false);
 
                 if (read != NULL && read->is_odd) {
                     lose(sides, losses, side, (uint32_t)(read - facts->items));

@@ -11,25 +11,21 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a statement read, found by another reading of the trace up to the statement's event. */
+/* What a statement read. */
 
 #define INPUTS_MOST     8
 #define READ_NAME_LIMIT 60
 
 struct wanted {
-    struct slice name; /* borrowed from the site table of another reader */
-    enum site_scope scope;
+    struct slice name; /* borrowed from the site table */
     bool is_found;
     bool is_uninitialised; /* its memory was not written when it was recorded */
-    struct buffer value;   /* owned: of the last event so far */
-    uint64_t event;
+    struct buffer value;   /* owned */
 };
 
 struct reads_search {
     struct wanted names[INPUTS_MOST];
     uint32_t count;
-    const struct log_event_view *target; /* borrowed from the other reader */
-    const struct open_call *call;        /* of the target, in the other reader */
 };
 
 static bool is_attribute(struct slice name)
@@ -37,46 +33,14 @@ static bool is_attribute(struct slice name)
     return slice_starts(name, SLICE("self."));
 }
 
-static void want(struct reads_search *reads_search, const struct site_read *read)
+static bool is_known(const struct reads_search *reads_search, struct slice name)
 {
     for (uint32_t i = 0; i < reads_search->count; i++) {
-        if (slice_equal(reads_search->names[i].name, read->name)) {
-            return;
+        if (slice_equal(reads_search->names[i].name, name)) {
+            return true;
         }
     }
-    if (reads_search->count < INPUTS_MOST) {
-        reads_search->names[reads_search->count++] = (struct wanted){
-            .name = read->name, .scope = read->scope, .value = BUFFER_INIT};
-    }
-}
-
-/* Whether the event has the value that the target's statement reads by that name. */
-static bool is_meant(const struct reads_search *reads_search,
-                     const struct wanted *wanted,
-                     const struct log_item *item,
-                     const struct open_call *call)
-{
-    const struct log_event_view *event = &item->event;
-
-    if (event->path.size > 0 || !slice_equal(event->name, wanted->name)) {
-        return false;
-    }
-    if (is_attribute(wanted->name)) {
-        return reads_search->call == NULL ||
-               (slice_equal(call->class_name, reads_search->call->class_name) &&
-                (slice_equal(call->path, reads_search->call->path) ||
-                 call->path.size == 0));
-    }
-    switch (wanted->scope) {
-    case SITE_SCOPE_LOCAL:
-        return event->call == reads_search->target->call;
-    case SITE_SCOPE_GLOBAL:
-        return event->module_number == reads_search->target->module_number &&
-               (event->site->function == 0 ||
-                event->call == reads_search->target->call);
-    default:
-        return event->module_number == reads_search->target->module_number;
-    }
+    return false;
 }
 
 static bool says_something(const struct log_event_view *event)
@@ -85,60 +49,47 @@ static bool says_something(const struct log_event_view *event)
            event->kind != VALUE_OBJECT;
 }
 
-/* Which events are the last ones. */
-static bool find_last(struct reads_search *reads_search, struct log_reader *reader)
+static void read_value(struct wanted *wanted,
+                       struct log_reader *reader,
+                       uint64_t event,
+                       bool has_color)
 {
-    struct open_calls calls;
     struct log_item item;
-    bool is_new, is_done = true;
 
-    open_calls_init(&calls);
-    while (is_done && log_reader_next(reader, &item)) {
-        struct open_call *call;
-
-        if (item.kind == LOG_CALL) {
-            is_done = open_calls_begin(&calls, &item.call, &is_new) != NULL;
-        } else if (item.kind == LOG_END) {
-            open_calls_end(&calls, open_calls_find(&calls, item.end.call));
-        }
-        if (item.kind != LOG_EVENT) {
-            continue;
-        }
-        if (item.event.number >= reads_search->target->number) {
-            break;
-        }
-        call = open_calls_of_event(&calls, &item.event, &is_new);
-        is_done = call != NULL;
-        for (uint32_t i = 0; is_done && i < reads_search->count; i++) {
-            if (is_meant(reads_search, &reads_search->names[i], &item, call)) {
-                reads_search->names[i].is_found = says_something(&item.event);
-                reads_search->names[i].event = item.event.number;
-            }
-        }
+    log_reader_go_to_event(reader, event);
+    wanted->is_found = log_reader_next(reader, &item) && item.kind == LOG_EVENT &&
+                       item.event.number == event && says_something(&item.event);
+    if (wanted->is_found) {
+        value_text_add(&wanted->value, &item.event, has_color);
+        wanted->is_uninitialised = item.event.kind == VALUE_TENSOR &&
+                                   uninitialised_is_noted(item.event.shape->note);
     }
-    open_calls_release(&calls);
-    return is_done;
 }
 
-static void add_read_values(struct reads_search *reads_search,
-                            struct log_reader *reader,
-                            bool has_color)
+/* The values of all names that the event's statement read. */
+static void read_values(struct diff_work *work,
+                        unsigned side,
+                        const struct log_event_view *event,
+                        struct log_reader *reader,
+                        struct reads_search *reads_search)
 {
-    struct log_item item;
+    struct diff_facts *facts = &work->facts[side];
+    const struct diff_fact *fact = diff_facts_find(facts, event->number);
 
-    for (uint32_t i = 0; i < reads_search->count; i++) {
-        struct wanted *wanted = &reads_search->names[i];
+    for (uint32_t i = 0; i < event->site->read_count; i++) {
+        const struct site_read *read = &event->site->reads[i];
+        const struct diff_fact *found;
+        struct wanted *wanted;
 
-        if (!wanted->is_found) {
+        if (reads_search->count == INPUTS_MOST || is_known(reads_search, read->name)) {
             continue;
         }
-        log_reader_go_to_event(reader, wanted->event);
-        wanted->is_found = log_reader_next(reader, &item) && item.kind == LOG_EVENT &&
-                           item.event.number == wanted->event;
-        if (wanted->is_found) {
-            value_text_add(&wanted->value, &item.event, has_color);
-            wanted->is_uninitialised = item.event.kind == VALUE_TENSOR &&
-                                       uninitialised_is_noted(item.event.shape->note);
+        wanted = &reads_search->names[reads_search->count++];
+        *wanted = (struct wanted){.name = read->name, .value = BUFFER_INIT};
+        found = fact == NULL ? NULL : diff_facts_find_read(facts, fact, read, true);
+        if (found != NULL) {
+            read_value(wanted, reader, facts->first_event + found->event,
+                       work->options->has_color);
         }
     }
 }
@@ -223,18 +174,14 @@ static void add_found(struct diff_work *work,
  * `heading` before the first. */
 static void diff_reads_add(struct diff_work *work,
                            unsigned side,
-                           const struct open_call *call,
                            const struct log_event_view *event,
                            struct slice heading)
 {
-    struct reads_search reads_search = {.target = event, .call = call};
+    struct reads_search reads_search = {.count = 0};
     struct error error = ERROR_INIT;
     struct log_reader *reader;
 
-    for (uint32_t i = 0; i < event->site->read_count; i++) {
-        want(&reads_search, &event->site->reads[i]);
-    }
-    if (reads_search.count == 0) {
+    if (event->site->read_count == 0) {
         return;
     }
     reader = log_reader_new(work->paths[side], &error);
@@ -242,11 +189,7 @@ static void diff_reads_add(struct diff_work *work,
         work->text.has_failed = work->text.has_failed || error.kind == ERROR_MEMORY;
         return;
     }
-    if (!find_last(&reads_search, reader)) {
-        work->text.has_failed = true;
-    } else {
-        add_read_values(&reads_search, reader, work->options->has_color);
-    }
+    read_values(work, side, event, reader, &reads_search);
     work->text.has_failed = work->text.has_failed || is_memory_out(reader);
     log_reader_free(reader);
     add_found(work, &reads_search, heading);
@@ -597,7 +540,7 @@ static void add_event(struct diff_work *work, const struct diff_finding *finding
     }
     add_values(work, finding);
     if (event->site->kind != SITE_ENTER && (event->flags & LOG_EVENT_READ) == 0) {
-        diff_reads_add(work, 1, finding->calls[1], event,
+        diff_reads_add(work, 1, event,
                        finding->has_equal_inputs ? SLICE("  inputs, equal in both:\n")
                                                  : SLICE("  inputs:\n"));
     }
@@ -615,7 +558,7 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
         if (item != NULL && item->kind == LOG_EVENT &&
             (item->event.site->kind == SITE_BRANCH ||
              item->event.site->kind == SITE_LOOP)) {
-            diff_reads_add(work, i, finding->calls[i], &item->event,
+            diff_reads_add(work, i, &item->event,
                            work->gap.is_inherited || work->gap.is_ignored
                                ? SLICE("  the condition reads:\n")
                                : SLICE("  the condition reads, equal in both:\n"));

@@ -553,6 +553,16 @@ static uint32_t find_left(const struct diff_faces *faces,
     return found;
 }
 
+static uint32_t count_key(const struct diff_faces *faces, unsigned side, uint64_t key)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < faces->counts[side] && count < 2; i++) {
+        count += faces->keys[side][i] == key;
+    }
+    return count;
+}
+
 /* Lines that were moved to another place of the function are still the same. */
 static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
 {
@@ -588,14 +598,6 @@ static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
     memory_free(is_paired[0]);
     memory_free(is_paired[1]);
     return is_done;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left;
-    uint64_t b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
 }
 
 /* The keys of faces become such that the functions' own names are no part of them. */
@@ -643,8 +645,7 @@ bool diff_function_likeness(struct diff_sites *sites,
         return false;
     }
     for (unsigned side = 0; side < 2; side++) {
-        qsort(faces.keys[side], faces.counts[side], sizeof **faces.keys,
-              compare_numbers);
+        qsort(faces.keys[side], faces.counts[side], sizeof **faces.keys, compare_keys);
     }
     while (i < faces.counts[0] && k < faces.counts[1]) {
         uint64_t a = faces.keys[0][i];
@@ -658,17 +659,6 @@ bool diff_function_likeness(struct diff_sites *sites,
                           ((uint64_t)faces.counts[0] + faces.counts[1]));
     diff_faces_release(&faces);
     return true;
-}
-
-/* Whether `side` has this line more than once. */
-static bool is_repeated(const struct diff_faces *faces, unsigned side, uint64_t key)
-{
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; i < faces->counts[side] && found < 2; i++) {
-        found += faces->keys[side][i] == key;
-    }
-    return found == 2;
 }
 
 /* Whether a line that is in a loop in one program alone is another line all the same: what an
@@ -688,8 +678,8 @@ static bool is_out_of_loop(const struct diff_faces *faces,
         return false;
     }
     return left->text != right->text ||
-           (is_in_loop ? is_repeated(faces, 1, faces->keys[1][k])
-                       : is_repeated(faces, 0, faces->keys[0][i]));
+           (is_in_loop ? count_key(faces, 1, faces->keys[1][k])
+                       : count_key(faces, 0, faces->keys[0][i])) > 1;
 }
 
 /* `x = []`: what a loop fills. */

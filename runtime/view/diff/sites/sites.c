@@ -275,11 +275,22 @@ static void diff_module_release(struct diff_module *module)
 
 /* Pairing the lines of a module that both programs have, and the loops around its sites. */
 
+struct texts {
+    struct diff_module *const *modules;
+    uint64_t *const *keys; /* of the lines; 0: not known */
+};
+
+/* Of two lines that changed places, the one whose sites are known to be the same did not move. */
 static uint32_t score_equal(const void *context, uint32_t a, uint32_t b)
 {
-    const uint64_t *const *keys = context;
+    const struct texts *texts = context;
 
-    return keys[0][a] == keys[1][b] && keys[0][a] != 0;
+    if (texts->keys[0][a] != texts->keys[1][b] || texts->keys[0][a] == 0) {
+        return 0;
+    }
+    return texts->modules[0]->lines[a] == a && a > 0 && texts->modules[1]->lines[b] == a
+               ? 3
+               : 2;
 }
 
 /* The line without a comment behind it. */
@@ -321,8 +332,9 @@ static bool pair_texts(struct diff_module *const modules[2],
                        uint64_t *const keys[2],
                        uint32_t *partners)
 {
+    struct texts texts = {modules, keys};
     struct diff_sequence sequence = {
-        .context = keys,
+        .context = &texts,
         .score = score_equal,
         .keys = {keys[0], keys[1]},
         .counts = {modules[0]->line_count, modules[1]->line_count},
@@ -459,24 +471,54 @@ static int compare_named(const void *left, const void *right)
     return a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* The functions of a module that have no partner, in the order of their names; those without
- * sites too: calls are of functions. NULL: out of memory. */
-static struct named *
-list_functions(const struct diff_module *module, uint32_t number, size_t *count)
-{
-    uint32_t function_count = module->module->table.function_count;
-    struct named *list = memory_allocate(function_count, sizeof *list);
+/* Functions of both programs that have no partner, in the order of their names. */
+struct named_lists {
+    struct named *items[2]; /* owned */
+    size_t counts[2];
+};
 
-    *count = 0;
-    for (uint32_t i = 0; list != NULL && i < function_count; i++) {
-        if (module->functions[i].partner_module == DIFF_NONE) {
-            list[(*count)++] = (struct named){module->functions[i].key, number, i};
+static void named_lists_release(struct named_lists *lists)
+{
+    memory_free(lists->items[0]);
+    memory_free(lists->items[1]);
+}
+
+/* Those of the modules from `firsts` to before `ends`. Those without sites too: calls are of functions; where
+ * `is_left`, only those with sites, and no module's own code. To be released; false: out of memory. */
+static bool named_lists_init(struct named_lists *lists,
+                             const struct diff_sites *sites,
+                             const uint32_t firsts[2],
+                             const uint32_t ends[2],
+                             bool is_left)
+{
+    *lists = (struct named_lists){.counts = {0, 0}};
+    for (unsigned side = 0; side < 2; side++) {
+        const struct diff_module *modules = sites->programs[side].modules;
+        size_t capacity = 0;
+
+        for (uint32_t i = firsts[side]; i < ends[side]; i++) {
+            capacity += modules[i].module->table.function_count;
         }
+        lists->items[side] = memory_allocate(capacity, sizeof **lists->items);
+        if (lists->items[side] == NULL) {
+            return false;
+        }
+        for (uint32_t i = firsts[side]; i < ends[side]; i++) {
+            for (uint32_t k = is_left; k < modules[i].module->table.function_count;
+                 k++) {
+                const struct diff_function *function = &modules[i].functions[k];
+
+                if (function->partner_module == DIFF_NONE &&
+                    !(is_left && function->site_count == 0)) {
+                    lists->items[side][lists->counts[side]++] =
+                        (struct named){function->key, i, k};
+                }
+            }
+        }
+        qsort(lists->items[side], lists->counts[side], sizeof **lists->items,
+              compare_named);
     }
-    if (list != NULL) {
-        qsort(list, *count, sizeof *list, compare_named);
-    }
-    return list;
+    return true;
 }
 
 static bool
@@ -488,40 +530,34 @@ pair_named(struct diff_sites *sites, const struct named *a, const struct named *
     return diff_function_pair(sites, modules, functions);
 }
 
-static bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules[2])
+/* Whether no other function of that side's list has that name. */
+static bool is_single(const struct named_lists *lists, unsigned side, size_t i)
 {
-    size_t counts[2] = {0, 0};
-    struct named *lists[2];
-    bool is_done = true;
-    size_t k = 0;
+    const struct named *list = lists->items[side];
 
-    for (unsigned side = 0; side < 2; side++) {
-        lists[side] = list_functions(&sites->programs[side].modules[modules[side]],
-                                     modules[side], &counts[side]);
-        is_done = is_done && lists[side] != NULL;
-    }
-    for (size_t i = 0; is_done && i < counts[0]; i++) {
-        while (k < counts[1] && lists[1][k].key < lists[0][i].key) {
-            k++;
-        }
-        if (k < counts[1] && lists[1][k].key == lists[0][i].key) {
-            is_done = pair_named(sites, &lists[0][i], &lists[1][k++]);
-        }
-    }
-    memory_free(lists[0]);
-    memory_free(lists[1]);
-    return is_done;
+    return (i == 0 || list[i - 1].key != list[i].key) &&
+           (i + 1 == lists->counts[side] || list[i + 1].key != list[i].key);
 }
 
-/* The part behind the last dot. */
-static struct slice last_name(struct slice name)
+/* Pairs functions of one name; where `is_left`, those whose name only one function of each side has. */
+static bool
+pair_lists(struct diff_sites *sites, const struct named_lists *lists, bool is_left)
 {
-    size_t start = name.size;
+    size_t k = 0;
 
-    while (start > 0 && name.bytes[start - 1] != '.') {
-        start--;
+    for (size_t i = 0; i < lists->counts[0]; i++) {
+        uint64_t key = lists->items[0][i].key;
+
+        while (k < lists->counts[1] && lists->items[1][k].key < key) {
+            k++;
+        }
+        if (k < lists->counts[1] && lists->items[1][k].key == key &&
+            (!is_left || (is_single(lists, 0, i) && is_single(lists, 1, k))) &&
+            !pair_named(sites, &lists->items[0][i], &lists->items[1][k++])) {
+            return false;
+        }
     }
-    return slice_part(name, start, name.size);
+    return true;
 }
 
 /* The function of B that is most like one of A under another name; count: there is none. */
@@ -532,14 +568,15 @@ static bool find_like(struct diff_sites *sites,
                       size_t *found)
 {
     const struct diff_module *left = &sites->programs[0].modules[a->module];
-    struct slice name = last_name(left->module->table.functions[a->function].name);
+    struct slice name =
+        slice_last_part(left->module->table.functions[a->function].name, '.');
     uint32_t best = LIKE_PERCENT - 1;
 
     *found = count;
     for (size_t i = 0; i < count; i++) {
         const struct diff_module *right = &sites->programs[1].modules[others[i].module];
-        struct slice other =
-            last_name(right->module->table.functions[others[i].function].name);
+        struct slice other = slice_last_part(
+            right->module->table.functions[others[i].function].name, '.');
         const uint32_t modules[2] = {a->module, others[i].module};
         const uint32_t functions[2] = {a->function, others[i].function};
         bool has_same_name = slice_equal(name, other);
@@ -562,95 +599,56 @@ static bool find_like(struct diff_sites *sites,
     return true;
 }
 
-/* Functions of a pair of modules that are the same under another name, as those of a class
- * that was renamed. */
-static bool diff_functions_pair_like(struct diff_sites *sites,
-                                     const uint32_t modules[2])
+/* Functions that are the same under another name, as those of a class that was renamed. */
+static bool pair_like(struct diff_sites *sites, const struct named_lists *lists)
 {
-    size_t counts[2] = {0, 0};
-    struct named *lists[2];
-    bool is_done = true;
-
-    for (unsigned side = 0; side < 2; side++) {
-        lists[side] = list_functions(&sites->programs[side].modules[modules[side]],
-                                     modules[side], &counts[side]);
-        is_done = is_done && lists[side] != NULL;
+    if (lists->counts[0] * lists->counts[1] > LIKE_MAX) {
+        return true;
     }
-    for (size_t i = 0; is_done && i < counts[0] && counts[0] * counts[1] <= LIKE_MAX;
-         i++) {
-        size_t found;
+    for (size_t i = 0; i < lists->counts[0]; i++) {
+        const struct named *a = &lists->items[0][i];
+        size_t found = lists->counts[1];
 
-        if (sites->programs[0]
-                .modules[modules[0]]
-                .functions[lists[0][i].function]
-                .site_count > 0) {
-            is_done = find_like(sites, &lists[0][i], lists[1], counts[1], &found) &&
-                      (found == counts[1] ||
-                       pair_named(sites, &lists[0][i], &lists[1][found]));
+        if (sites->programs[0].modules[a->module].functions[a->function].site_count ==
+            0) {
+            continue;
+        }
+        if (!find_like(sites, a, lists->items[1], lists->counts[1], &found) ||
+            (found < lists->counts[1] &&
+             !pair_named(sites, a, &lists->items[1][found]))) {
+            return false;
         }
     }
-    memory_free(lists[0]);
-    memory_free(lists[1]);
+    return true;
+}
+
+/* Pairs functions of a pair of modules: by name, then those that are left. false: out of memory. */
+static bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules[2])
+{
+    const uint32_t ends[2] = {modules[0] + 1, modules[1] + 1};
+    bool is_done = true;
+
+    for (unsigned step = 0; is_done && step < 2; step++) {
+        struct named_lists lists;
+
+        is_done =
+            named_lists_init(&lists, sites, modules, ends, false) &&
+            (step == 0 ? pair_lists(sites, &lists, false) : pair_like(sites, &lists));
+        named_lists_release(&lists);
+    }
     return is_done;
 }
 
-/* The functions of a program that have sites and no partner, by name. */
-static struct named *list_left(const struct diff_program *program, size_t *count)
-{
-    struct named *list;
-    size_t capacity = 0;
-
-    *count = 0;
-    for (uint32_t i = 0; i < program->count; i++) {
-        capacity += program->modules[i].module->table.function_count;
-    }
-    list = memory_allocate(capacity, sizeof *list);
-    for (uint32_t i = 0; list != NULL && i < program->count; i++) {
-        const struct diff_module *module = &program->modules[i];
-
-        for (uint32_t k = 1; k < module->module->table.function_count; k++) {
-            if (module->functions[k].partner_module == DIFF_NONE &&
-                module->functions[k].site_count > 0) {
-                list[(*count)++] = (struct named){module->functions[k].key, i, k};
-            }
-        }
-    }
-    if (list != NULL) {
-        qsort(list, *count, sizeof *list, compare_named);
-    }
-    return list;
-}
-
-/* Whether no other function in the list has that name. */
-static bool is_single(const struct named *list, size_t count, size_t i)
-{
-    return (i == 0 || list[i - 1].key != list[i].key) &&
-           (i + 1 == count || list[i + 1].key != list[i].key);
-}
-
-/* Pair functions of a pair of modules, of the same name, then under another one; then what was
- * moved to another file. false: out of memory. */
+/* Functions that were moved to another file. false: out of memory. */
 static bool diff_functions_pair_left(struct diff_sites *sites)
 {
-    size_t counts[2];
-    struct named *lists[2] = {
-        list_left(&sites->programs[0], &counts[0]),
-        list_left(&sites->programs[1], &counts[1]),
-    };
-    bool is_done = lists[0] != NULL && lists[1] != NULL;
-    size_t k = 0;
+    const uint32_t ends[2] = {sites->programs[0].count, sites->programs[1].count};
+    struct named_lists lists;
+    bool is_done =
+        named_lists_init(&lists, sites, (const uint32_t[2]){0, 0}, ends, true) &&
+        pair_lists(sites, &lists, true);
 
-    for (size_t i = 0; is_done && i < counts[0]; i++) {
-        while (k < counts[1] && lists[1][k].key < lists[0][i].key) {
-            k++;
-        }
-        if (k < counts[1] && lists[1][k].key == lists[0][i].key &&
-            is_single(lists[0], counts[0], i) && is_single(lists[1], counts[1], k)) {
-            is_done = pair_named(sites, &lists[0][i], &lists[1][k]);
-        }
-    }
-    memory_free(lists[0]);
-    memory_free(lists[1]);
+    named_lists_release(&lists);
     return is_done;
 }
 
@@ -690,8 +688,7 @@ static bool pair_modules(struct diff_sites *sites, uint32_t a, uint32_t b)
 
     sites->programs[0].modules[a].partner = b;
     sites->programs[1].modules[b].partner = a;
-    return diff_functions_pair(sites, modules) &&
-           diff_functions_pair_like(sites, modules) && diff_lines_pair(sites, modules);
+    return diff_functions_pair(sites, modules) && diff_lines_pair(sites, modules);
 }
 
 static uint32_t named_like(const struct diff_module *a, const struct diff_module *b)
