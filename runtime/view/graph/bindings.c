@@ -1,6 +1,7 @@
-/* Bindings: what names stand for. A name is found in its scope, and has a content: the values that it
- * or a container holds, by their paths. A container is known by its address as long as a name has it,
- * so that a value put into it under one name is found under the others. */
+/* Bindings: the values that names stand for. A name is found in its scope and has a content: the
+ * values that the name or its container holds, by their paths. A container is found by its
+ * address as long as a name holds it, so a value that is put into it under one name is found
+ * under its other names too. */
 #include "runtime/view/graph/build.h"
 
 #include "runtime/base/memory.h"
@@ -9,12 +10,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Which scope a name of a function belongs to, as Python looks it up. */
+/* The scope that a name of a function belongs to, found as Python looks names up. */
 
-/* How far up the calls the one of an enclosing function is looked for: beyond, its newest. */
+/* An enclosing function's call is searched among this many callers; after that its newest call
+ * counts. */
 #define ANCESTORS_MAX 64
 
-/* The function that is called. */
+/* The function of the call. */
 static const struct graph_function *
 graph_function_of(const struct graph_builder *builder,
                   const struct graph_raw_call *call)
@@ -23,7 +25,8 @@ graph_function_of(const struct graph_builder *builder,
                                call->function];
 }
 
-/* The call of that function around this one: made from it, or else the newest. */
+/* The call of the enclosing function `function`: the nearest caller that is one, else the newest
+ * call. GRAPH_NONE: none. */
 static uint32_t
 find_enclosing(const struct graph_builder *builder, uint32_t index, uint32_t function)
 {
@@ -44,7 +47,7 @@ find_enclosing(const struct graph_builder *builder, uint32_t index, uint32_t fun
         .last_call;
 }
 
-/* The binding of a name in that scope; NUMBER_MAP_NONE: none. */
+/* The binding of a name in that scope. GRAPH_NONE: none. */
 static uint32_t
 graph_find_in_scope(const struct graph_builder *builder, uint32_t scope, uint32_t name)
 {
@@ -56,8 +59,8 @@ graph_find_in_scope(const struct graph_builder *builder, uint32_t scope, uint32_
                : found;
 }
 
-/* A name of an enclosing function: the nearest that has it. `scope`: where it is, or where it
- * would be. */
+/* Finds a name of an enclosing function: the innermost that binds it. Sets `scope` to the scope
+ * that has it, or that would have it. */
 static uint32_t find_free(const struct graph_builder *builder,
                           uint32_t index,
                           uint32_t name,
@@ -70,7 +73,7 @@ static uint32_t find_free(const struct graph_builder *builder,
     uint32_t function = graph_function_of(builder, call)->enclosing;
 
     *scope = GRAPH_NONE;
-    /* A function's enclosing one stands before it, so this ends. */
+    /* An enclosing function precedes its inner ones in the table, so this loop ends. */
     while (function != GRAPH_NONE) {
         uint32_t around = find_enclosing(builder, index, function);
 
@@ -87,7 +90,7 @@ static uint32_t find_free(const struct graph_builder *builder,
         function = builder->functions[first + function].enclosing;
     }
     if (*scope == GRAPH_NONE) {
-        /* The enclosing calls are not in the trace: what this one reads is its own. */
+        /* The trace has no enclosing call: the name counts as one of this call. */
         *scope = call->scope;
     }
     return graph_find_in_scope(builder, *scope, name);
@@ -122,8 +125,8 @@ struct slice graph_root_of(struct slice name)
     return dot == NULL ? name : slice_part(name, 0, (size_t)(dot - name.bytes));
 }
 
-/* The content of the object that the binding stands for, where its attributes are known;
- * GRAPH_NONE. */
+/* The content of the object that the binding stands for. GRAPH_NONE: its attributes are not
+ * known. */
 static uint32_t object_of(const struct graph_builder *builder, uint32_t binding)
 {
     uint32_t content =
@@ -134,7 +137,7 @@ static uint32_t object_of(const struct graph_builder *builder, uint32_t binding)
                : content;
 }
 
-/* The object's attributes get a scope. */
+/* Gives the object's attributes a scope. */
 static bool graph_object_scope(struct graph_builder *builder, uint32_t content)
 {
     assert(content < builder->content_count);
@@ -143,7 +146,8 @@ static bool graph_object_scope(struct graph_builder *builder, uint32_t content)
     bool is_module = call->class_name != 0 && call->path != 0;
     uint32_t *attributes = &builder->contents[content].attributes;
 
-    /* Its making is not recorded: the module at that path is the same one. */
+    /* The object's construction is not recorded: its attributes are those of the module at that
+     * path. */
     if (is_module && builder->visit.is_entered &&
         !builder->contents[content].is_initialised) {
         *attributes = call->owner;
@@ -170,8 +174,8 @@ uint32_t graph_find_at(const struct graph_builder *builder,
                                    : graph_find_in_scope(builder, place->scope, name);
 }
 
-/* From object to object, as far as they are known: `.block.scale` of one is `.scale` of the one
- * that is its `.block`. */
+/* Follows attributes from object to object as far as these are known: `.block.scale` of an
+ * object is `.scale` of its `.block`. */
 static void follow_dots(const struct graph_builder *builder,
                         uint32_t content,
                         struct graph_place *place)
@@ -275,7 +279,8 @@ bool graph_scope_begin(struct graph_builder *builder, struct graph_raw_call *cal
     return true;
 }
 
-/* A generator may go on, and inner functions may read the names of the one around them. */
+/* Not for generators, which may be resumed, nor for functions whose inner functions may still
+ * read their names. */
 void graph_scope_note_over(struct graph_builder *builder, uint32_t index)
 {
     assert(index < builder->call_count);
@@ -289,7 +294,7 @@ void graph_scope_note_over(struct graph_builder *builder, uint32_t index)
     }
 }
 
-/* The name holds nothing; the room for what it held stays. */
+/* Empties the binding, and keeps the memory of its content for reuse. */
 static void binding_forget(struct graph_builder *builder, struct graph_binding *binding)
 {
     if (binding->own != GRAPH_NONE) {
@@ -335,7 +340,7 @@ void graph_scopes_forget(struct graph_builder *builder, uint32_t visiting)
     builder->first_over = GRAPH_NONE;
 }
 
-/* Bindings: names, in the scopes that they live in. */
+/* Bindings of names in their scopes. */
 
 /* ---- bindings ---- */
 
@@ -367,7 +372,7 @@ binding_get(struct graph_builder *builder, uint32_t scope, uint32_t name)
         graph_out_of_memory(builder);
         return GRAPH_NONE;
     }
-    if (scope < builder->scope_count) { /* `self` of a plain function has none */
+    if (scope < builder->scope_count) { /* a `self` without a class has none */
         builder->bindings[builder->binding_count].next_in_scope =
             builder->scopes[scope].first_binding;
         builder->scopes[scope].first_binding = builder->binding_count;
@@ -375,7 +380,7 @@ binding_get(struct graph_builder *builder, uint32_t scope, uint32_t name)
     return builder->binding_count++;
 }
 
-/* The binding of a name, made where there is none. GRAPH_NONE: out of memory. */
+/* The binding of a name, created if there is none. GRAPH_NONE: out of memory. */
 static uint32_t
 bind(struct graph_builder *builder, uint32_t index, enum site_scope kind, uint32_t name)
 {
@@ -448,7 +453,7 @@ uint32_t graph_binding_of_read(struct graph_builder *builder,
     return found;
 }
 
-/* So many leaves are searched one by one; those behind them are found by a map. */
+/* A path is compared with this many leaves one by one; later leaves are found through a map. */
 #define LEAVES_SEARCHED 64
 
 /* ---- leaves ---- */
@@ -477,7 +482,7 @@ static bool leaves_reserve(struct graph_builder *builder, struct graph_leaves *l
     return true;
 }
 
-/* The leaf's place among them; their count where there is none at that path. */
+/* The leaf's place among the leaves, or their count if none has that path. */
 static uint32_t leaves_find(const struct graph_builder *builder,
                             const struct graph_leaves *leaves,
                             uint32_t content,
@@ -565,7 +570,8 @@ content_add(struct graph_builder *builder, uint64_t address, uint32_t *index)
     return true;
 }
 
-/* The content is what the visit's events say from now on. */
+/* Starts the content anew: the events of this visit fill it. The old leaves are kept in
+ * `before`. */
 static void content_begin(struct graph_builder *builder, struct graph_content *content)
 {
     struct graph_leaves before = content->now;
@@ -580,7 +586,7 @@ static void content_begin(struct graph_builder *builder, struct graph_content *c
     content->carried_count = 0;
 }
 
-/* `[12]` of `[12]['k']`; false where the path begins with something else. */
+/* Reads `[12]` of `[12]['k']`. Returns false if the path starts with something else. */
 static bool read_index(struct slice path, uint64_t *index)
 {
     size_t at = 1;
@@ -596,7 +602,7 @@ static bool read_index(struct slice path, uint64_t *index)
     return at > 1 && at < path.size && path.bytes[at] == ']';
 }
 
-/* A container that has become shorter has no leaves behind its end. */
+/* Removes the leaves that are past the end of a container that became shorter. */
 static void content_cut(struct graph_builder *builder, struct graph_content *content)
 {
     struct graph_leaves *leaves = &content->now;
@@ -614,7 +620,7 @@ static void content_cut(struct graph_builder *builder, struct graph_content *con
     leaves->count = kept;
 }
 
-/* The content goes on: leaves that do not follow stay. */
+/* Continues the content: leaves that this visit does not record stay. */
 static void content_continue(struct graph_builder *builder,
                              struct graph_content *content,
                              uint32_t length)
@@ -628,7 +634,7 @@ static void content_continue(struct graph_builder *builder,
     }
 }
 
-/* The text of a path whose first index is less by one. */
+/* The text of a path with its first index decreased by one. */
 static bool
 move_up(struct graph_builder *builder, uint32_t path, uint64_t index, uint32_t *moved)
 {
@@ -647,7 +653,7 @@ move_up(struct graph_builder *builder, uint32_t path, uint64_t index, uint32_t *
     return is_done || graph_out_of_memory(builder);
 }
 
-/* The leaf stands at that place from now on. */
+/* Puts the leaf at that place. */
 static bool leaf_set(struct graph_builder *builder,
                      uint32_t index,
                      uint32_t place,
@@ -664,7 +670,7 @@ static bool leaf_set(struct graph_builder *builder,
            graph_out_of_memory(builder);
 }
 
-/* So many leaves at most move up when one in their middle is taken out. */
+/* Removing an item renumbers at most this many leaves after it. */
 #define LEAVES_MOVED_MAX 1024
 
 static bool has_places(const struct graph_builder *builder, uint32_t index)
@@ -690,7 +696,7 @@ bool graph_content_remove(struct graph_builder *builder, uint32_t index, uint32_
         read_index(builder->texts.texts[path], &number) && has_places(builder, index);
 
     assert(index < builder->content_count);
-    /* Recorded since: it is known without. */
+    /* The visit recorded the container afterwards, so the leaves are right already. */
     if (builder->contents[index].serial == builder->visit.serial) {
         return true;
     }
@@ -716,7 +722,8 @@ bool graph_content_remove(struct graph_builder *builder, uint32_t index, uint32_
     return true;
 }
 
-/* Whether a name has the content still, as the visiting call's thread can tell. */
+/* Whether a name still has the content: it was not bound anew, and is no local of a call that
+ * ended. */
 static bool is_live(const struct graph_builder *builder, uint32_t index)
 {
     assert(index < builder->content_count);
@@ -734,8 +741,8 @@ static bool is_live(const struct graph_builder *builder, uint32_t index)
            !(call->is_ended && call->function != 0 && binding->scope == call->scope);
 }
 
-/* What another thread holds is held: in which order the events of two threads stand is a matter
- * of chance, and the graph must not depend on it. */
+/* Values of other threads count as held: the order of two threads' events is random, and the
+ * graph must not depend on it. */
 bool graph_is_held(const struct graph_builder *builder, uint32_t raw)
 {
     assert(raw < builder->raw_count);
@@ -759,10 +766,10 @@ bool graph_is_held(const struct graph_builder *builder, uint32_t raw)
             raw_at(builder, &content->before, node->content, node->place) == raw);
 }
 
-/* ---- which content ---- */
+/* ---- contents of objects and containers ---- */
 
-/* Whether the name that had the content belongs to a call that the visited statement made: what
- * that returned is the same object. */
+/* Whether a name that had the content belongs to a call that the visited statement made: the
+ * call returned the same object. */
 static bool is_made_here(const struct graph_builder *builder,
                          const struct graph_content *content)
 {
@@ -771,7 +778,7 @@ static bool is_made_here(const struct graph_builder *builder,
                builder->visit.serial;
 }
 
-/* Whether `self` is the object that another `__init__`, which called this one, has begun. */
+/* Whether `self` is the object of another `__init__` that is running and called this one. */
 static bool is_begun_above(const struct graph_builder *builder, uint32_t content)
 {
     uint32_t above = builder->calls[builder->visit.call].parent;
@@ -793,9 +800,9 @@ static bool is_constructed(const struct graph_builder *builder,
            slice_equal(event->name, event->site->writes[0].name);
 }
 
-/* The content of the container or object at that address. An address may have been used again: it
- * is the same one where a name has it still, where the statement has just made it, and where every
- * new object of its class would have been seen in `__init__`. */
+/* Finds the content of the container or object at that address. An address may have been reused.
+ * It is the same object if a name still has it, if the visited statement made it, or if its
+ * `__init__` was recorded, because that of a new object of its class would be recorded too. */
 static bool find_content(struct graph_builder *builder,
                          const struct log_event_view *event,
                          const struct graph_binding *binding,
@@ -938,13 +945,13 @@ bool graph_bind_attribute(struct graph_builder *builder, uint32_t call, uint32_t
         !graph_content_put(builder, content, number, raw)) {
         return false;
     }
-    /* The container has it longer than the name that it was written by. */
+    /* The container may hold the value longer than the name that it was written by. */
     builder->raws[raw].content = content;
     builder->raws[raw].place = number;
     return true;
 }
 
-/* The value that the name had before this visit, at the same place in it. */
+/* The value that the name had before this visit, at the same path. GRAPH_NONE: none. */
 uint32_t graph_find_previous(const struct graph_builder *builder,
                              uint32_t path,
                              const struct graph_binding *binding)

@@ -1,15 +1,15 @@
-/* The calls and turns of loops that a trace's events belong to, and what site tables say of functions
- * and loops before anything ran. */
+/* The calls and turns of loops that a trace's events belong to, and the facts that site tables
+ * hold about functions and loops. */
 #include "runtime/view/graph/build.h"
 
 #include "runtime/base/memory.h"
 
 #include <assert.h>
 
-/* What the site tables of a trace's modules say before anything ran: functions, the bodies of loops,
- * where names live. */
+/* Facts of the site tables that are known before any code ran: functions, bodies of loops,
+ * scopes of names. */
 
-/* The function that `name` is written in: `f` of `f.<locals>.g`. */
+/* The function that encloses `name`: `f` of `f.<locals>.g`. */
 static struct slice enclosing_name(struct slice name)
 {
     struct slice mark = SLICE(".<locals>.");
@@ -24,7 +24,7 @@ static struct slice enclosing_name(struct slice name)
     return (struct slice){"", 0};
 }
 
-/* What stands before the last dot: `Net` of `Net.forward`. */
+/* The part before the last dot: `Net` of `Net.forward`. */
 static struct slice class_of(struct slice name)
 {
     size_t end = name.size;
@@ -84,7 +84,7 @@ static bool fill_function(struct graph_builder *builder,
         builder->functions[known->first_function + function->enclosing].is_enclosing =
             true;
     }
-    /* Scopes of classes differ from those of modules' paths in the highest bit. */
+    /* The highest bit keeps scopes of classes apart from scopes of modules' paths. */
     return (class_name.size == 0 || graph_scope_of(builder, known->globals | 1u << 31,
                                                    class_text, &function->owner)) &&
            number_map_put(by_name, text, index);
@@ -117,7 +117,8 @@ out:
     return is_done || graph_out_of_memory(builder);
 }
 
-/* Sites are in the order of the text, so each function's lines grow. */
+/* Fills `next_lines`. Sites are in the order of the source, so the lines of a function only
+ * grow. */
 static void
 find_next_lines(struct graph_module *known, uint32_t *lines, uint32_t *above)
 {
@@ -139,7 +140,8 @@ find_next_lines(struct graph_module *known, uint32_t *lines, uint32_t *above)
     }
 }
 
-/* A loop's body ends where a statement of the function stands no further to the right. */
+/* Finds the end of each loop's body: the next statement of the function that is indented no
+ * further than the loop. */
 static void find_ends(struct graph_module *known, uint32_t *open)
 {
     const struct site_table *table = &known->module->table;
@@ -150,7 +152,7 @@ static void find_ends(struct graph_module *known, uint32_t *open)
         uint32_t kept = 0;
 
         known->ends[i] = table->site_count;
-        /* Those of the functions around stay open in the insides of inner ones. */
+        /* Loops of enclosing functions stay open while the sites are those of inner functions. */
         for (uint32_t k = 0; k < count; k++) {
             const struct site *loop = &table->sites[open[k]];
 
@@ -162,7 +164,7 @@ static void find_ends(struct graph_module *known, uint32_t *open)
             }
         }
         count = kept;
-        /* Nested deeper than anyone writes: what is beyond has the function's end. */
+        /* Loops nested deeper than 128 levels get the end of the table as their end. */
         if (site->kind == SITE_LOOP && count < 128) {
             open[count++] = i;
         }
@@ -187,7 +189,7 @@ static bool add_sites(struct graph_builder *builder, struct graph_module *known)
     return true;
 }
 
-/* Where each function's names live that are not its own, by its reads. */
+/* Adds the scope of each name that a function reads and that is not its local. */
 static bool add_name_scopes(struct graph_builder *builder,
                             const struct graph_module *known)
 {
@@ -302,7 +304,7 @@ static bool unit_add(struct graph_builder *builder,
     return true;
 }
 
-/* Whether the site stands in the loop's body, or is its header. */
+/* Whether the site is in the loop's body, or is the loop's own. */
 static bool
 loop_has_site(const struct graph_module *module, uint32_t loop, uint32_t site)
 {

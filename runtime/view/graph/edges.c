@@ -1,12 +1,12 @@
-/* What led to each value: the names that its statement reads, and the very objects, as their
- * addresses tell. */
+/* Edges: the values that led to each value, found by the names that its statement reads and by
+ * the addresses of objects. */
 #include "runtime/view/graph/build.h"
 
 #include "runtime/base/sorted.h"
 
 #include <assert.h>
 
-/* So many nodes of an object, the newest first, are asked whether their names have it still. */
+/* The most nodes of an object, newest first, that are searched for one that is still held. */
 #define HOLDERS_MAX 64
 
 static bool is_before(const void *raws, size_t place, uint64_t event)
@@ -18,7 +18,8 @@ uint32_t graph_raw_of_event(const struct graph_builder *builder, uint64_t event)
 {
     uint32_t count = builder->raw_count;
     uint64_t last = count == 0 ? 0 : builder->raws[count - 1].event;
-    /* So many nodes back at most: updates have no event of their own. */
+    /* The node is at most this many places before the end: one for each later event, and the
+     * updates, which have no event of their own. */
     uint64_t back = (last > event ? last - event : 0) + builder->updates.count;
     size_t first = back + 1 < count ? count - 1 - (size_t)back : 0;
     size_t place =
@@ -31,7 +32,7 @@ uint32_t graph_raw_of_event(const struct graph_builder *builder, uint64_t event)
     return number_map_get(&builder->repeated, event);
 }
 
-/* What the filter keeps back and something that is shown was made from: a source. */
+/* Turns a hidden value that a shown value was made from into a source. */
 static void promote(struct graph_builder *builder, struct graph_raw *node)
 {
     node->is_hidden = false;
@@ -42,7 +43,8 @@ static void promote(struct graph_builder *builder, struct graph_raw *node)
     }
 }
 
-/* What is surer of two reports that one value went into another. */
+/* Merges a second report that a value went into another: the more certain one wins, and
+ * GRAPH_SHAPE is the weakest kind. */
 static void
 edge_improve(struct graph_raw_edge *edge, enum graph_kind kind, bool is_unsure)
 {
@@ -106,7 +108,7 @@ bool graph_edge_add_read(struct graph_builder *builder,
                                           .is_unsure = is_unsure});
 }
 
-/* ---- which object it is ---- */
+/* ---- the identity of objects ---- */
 
 uint32_t graph_origin_of(const struct graph_builder *builder,
                          const struct log_event_view *event)
@@ -116,7 +118,7 @@ uint32_t graph_origin_of(const struct graph_builder *builder,
                : graph_raw_of_event(builder, event->tensor.origin - 1);
 }
 
-/* The newest of the visit's sources that is this object: its place among them; GRAPH_NONE. */
+/* The place of the newest source of the visit that is this object. GRAPH_NONE: none. */
 static uint32_t graph_find_read(const struct graph_builder *builder, uint32_t object)
 {
     uint32_t found = GRAPH_NONE;
@@ -132,7 +134,7 @@ static uint32_t graph_find_read(const struct graph_builder *builder, uint32_t ob
     return found;
 }
 
-/* A node of the same object whose name still has it; GRAPH_NONE. */
+/* A node of the same object that is still held. GRAPH_NONE: none. */
 static uint32_t graph_find_holder(const struct graph_builder *builder, uint32_t raw)
 {
     assert(raw < builder->raw_count);
@@ -165,8 +167,8 @@ void graph_hold(struct graph_builder *builder, uint32_t raw)
 
 /* ---- values ---- */
 
-/* The node that held the same object last, where it is certain that the object is the same: an
- * address may have been used again. */
+/* The node that held the same object last. GRAPH_NONE if the object may be another one:
+ * addresses are reused. */
 static uint32_t find_origin(const struct graph_builder *builder,
                             const struct log_event_view *event)
 {
@@ -182,14 +184,14 @@ static uint32_t find_origin(const struct graph_builder *builder,
     if (read != GRAPH_NONE) {
         return builder->sources[read].raw;
     }
-    /* It was returned, and nothing happened in this thread since. */
+    /* The value was returned just now: its thread has made no other visit since. */
     if ((node->flags & GRAPH_RESULT) != 0 && node->serial == builder->visit.before) {
         return origin;
     }
     return graph_find_holder(builder, origin);
 }
 
-/* The node that wrote into the value's memory, as the recorder saw it. */
+/* The node that wrote to the value's memory, by the site that the recorder noted. */
 static uint32_t find_writer(const struct graph_builder *builder, uint32_t raw)
 {
     assert(raw < builder->raw_count);
@@ -206,7 +208,8 @@ static uint32_t find_writer(const struct graph_builder *builder, uint32_t raw)
                                                                       : found;
 }
 
-/* Written in place: the value before it, and the others that the statement read. */
+/* Adds the edges of a write in place: from the value before it, and from the others that the
+ * statement read. */
 static bool add_write(struct graph_builder *builder,
                       uint32_t raw,
                       uint32_t before,
@@ -220,7 +223,7 @@ static bool add_write(struct graph_builder *builder,
            graph_made(builder, raw, event);
 }
 
-/* Written through another name: by that one's node. */
+/* Adds the edges of a write through another name: from the node that wrote. */
 static bool
 add_alias(struct graph_builder *builder, uint32_t raw, uint32_t before, uint32_t origin)
 {
@@ -244,11 +247,11 @@ graph_set_same(struct graph_builder *builder, uint32_t raw, uint32_t same_as)
     builder->raws[raw].object = builder->raws[same_as].object;
     if (removed != GRAPH_NONE &&
         builder->raws[removed].object == builder->raws[raw].object) {
-        builder->visit.removed_raw = GRAPH_NONE; /* it was taken out */
+        builder->visit.removed_raw = GRAPH_NONE; /* it was removed from its container */
     }
 }
 
-/* Whether the name has the very object that it had, though it is new to this call: the old one
+/* Whether a name that is new in this call has the very object that it had before. The old object
  * was alive until now, so no other can have its address. */
 static bool is_same_object(const struct graph_builder *builder,
                            uint32_t previous,
@@ -266,8 +269,9 @@ static bool is_same_object(const struct graph_builder *builder,
            then->version <= now->version && !binding->is_ambiguous;
 }
 
-/* What was written into the value's memory through other names since `before` held it, up to what
- * covers it. Without `before` the memory may have been another value's then: it must be equal. */
+/* Adds edges from the writes to the value's memory through other names since `before`, newest
+ * first, until one covers it. Without `before` the memory may have belonged to another value, so
+ * only a write with equal content counts. */
 static bool add_writings(struct graph_builder *builder, uint32_t raw, uint32_t before)
 {
     assert(raw < builder->raw_count);
@@ -328,8 +332,8 @@ bool graph_edges_of_read(struct graph_builder *builder,
     return graph_edge_add(builder, GRAPH_WRITE, before, raw);
 }
 
-/* `y.data.add_(1)`: the value that the statement read and that lies in the same memory, where it
- * was another before. GRAPH_NONE: there is none. */
+/* The source of a write such as `y.data.add_(1)`: a value that the statement read, that is in
+ * the same memory and had another content. GRAPH_NONE: none. */
 static uint32_t find_written_through(const struct graph_builder *builder,
                                      uint32_t raw,
                                      const struct log_event_view *event)
@@ -384,7 +388,7 @@ bool graph_edges_of_value(struct graph_builder *builder,
                                     : add_write(builder, raw, before, event);
     }
     if (!graph_is_unchanged(builder, &builder->raws[origin], &builder->raws[raw])) {
-        /* New as a name of this call, but the object was there: it was written to. */
+        /* The name is new in this call, but its object existed before: it was written to. */
         builder->raws[raw].flags |= GRAPH_IN_PLACE;
         return add_write(builder, raw, origin, event);
     }
@@ -392,13 +396,13 @@ bool graph_edges_of_value(struct graph_builder *builder,
     return graph_edge_add(builder, GRAPH_SAME, origin, raw);
 }
 
-/* What calls are given and what they return, joined with the statement that made them: it is
- * reported after they have ended, by their caller's next event. */
+/* Arguments and results of calls, joined with the statement that made the calls. The caller
+ * records that statement after the calls have ended, with its next event. */
 
-/* An argument that is a value of its own is taken for made from so many others at most. */
+/* The most sources of an argument whose place in the term is not known. */
 #define ARGUMENT_SOURCES_MAX 64
 
-/* ---- what an argument is ---- */
+/* ---- identity of arguments ---- */
 
 static bool
 is_pending_result(const struct graph_builder *builder, uint32_t origin, uint32_t caller)
@@ -452,7 +456,7 @@ bool graph_judge_argument(struct graph_builder *builder,
     return true;
 }
 
-/* ---- arguments ---- */
+/* ---- calls of a statement ---- */
 
 static bool is_made_by(const struct graph_builder *builder,
                        const struct graph_raw_call *callee,
@@ -476,12 +480,12 @@ static bool is_made_by(const struct graph_builder *builder,
            callee->line < module->next_lines[builder->visit.site - first];
 }
 
-/* ---- which call of the statement's term it is ---- */
+/* ---- the term of a call ---- */
 
-/* The most calls of a statement that are kept apart. */
+/* The most calls of one statement that are matched. */
 #define CALLS_MAX 64
 
-/* The calls of a term, in the order in which they are made. */
+/* The calls of a term, in the order of execution. */
 struct term_calls {
     uint32_t nodes[CALLS_MAX];
     uint32_t count;
@@ -493,7 +497,8 @@ static bool is_call(const struct term *term, uint32_t node)
     return term->nodes[node].kind == TERM_CALL || term->nodes[node].kind == TERM_METHOD;
 }
 
-/* Arguments are made before the call that gets them: what ends first is made first. */
+/* Finds the calls in the order of execution: arguments are computed before the call that gets
+ * them, so the term that ends first is first. */
 static void find_calls(const struct term *term, struct term_calls *calls)
 {
     calls->count = 0;
@@ -513,7 +518,7 @@ static void find_calls(const struct term *term, struct term_calls *calls)
     }
 }
 
-/* Whether the term is a part of one of that kind: of a comprehension, of a choice. */
+/* Whether the term is inside one of that kind, such as a comprehension or a choice. */
 bool graph_term_is_in(const struct term *term, uint32_t node, enum term_kind kind)
 {
     for (uint32_t i = 0; i < node; i++) {
@@ -530,7 +535,7 @@ static struct slice function_name(const struct graph_builder *builder,
     return builder->modules[call->module].module->table.functions[call->function].name;
 }
 
-/* `Linear` of `Linear.__init__`. */
+/* The class name: `Linear` of `Linear.__init__`. */
 static struct slice class_of(struct slice name)
 {
     size_t end = name.size;
@@ -541,7 +546,7 @@ static struct slice class_of(struct slice name)
     return end == 0 ? name : slice_last_part(slice_part(name, 0, end - 1), '.');
 }
 
-/* Whether the module is inside of one of that name, which is called: `q.1` in `self.q(x)`. */
+/* Whether the call's module is inside the called module of that name: `q.1` for `self.q(x)`. */
 static bool is_within(const struct graph_builder *builder,
                       const struct graph_raw_call *call,
                       struct slice name)
@@ -565,7 +570,7 @@ static bool is_within(const struct graph_builder *builder,
     return false;
 }
 
-/* Whether the read is a tensor. */
+/* Whether the read has a tensor among its values. */
 static bool is_tensor_read(const struct graph_builder *builder, uint32_t read)
 {
     for (uint32_t i = 0; i < builder->visit.source_count; i++) {
@@ -577,7 +582,8 @@ static bool is_tensor_read(const struct graph_builder *builder, uint32_t read)
     return false;
 }
 
-/* Whether the method's object may be a module: `self.net(x)`, and not `x.transpose(0, 1)`. */
+/* Whether the method's object may be a module: true for `self.net(x)`, false for `x.transpose(0,
+ * 1)`. */
 static bool is_of_module(const struct graph_builder *builder, uint32_t node)
 {
     const struct term *term = builder->visit.term;
@@ -591,7 +597,7 @@ static bool is_of_module(const struct graph_builder *builder, uint32_t node)
            !is_tensor_read(builder, term->nodes[object].number);
 }
 
-/* Whether a call by that name may be the call of the function. */
+/* Whether the term at `place` can be this call, by the names of both. */
 static bool names_fit(const struct graph_builder *builder,
                       const struct graph_raw_call *call,
                       uint32_t place)
@@ -630,8 +636,8 @@ match(struct graph_builder *builder, struct graph_raw_call *call, uint32_t node)
     call->term_node = node;
 }
 
-/* The next call of the term, from `*place` on, that may be this one; of a comprehension's also those
- * before. */
+/* Matches the call with the next fitting call of the term, from `*place` on. Calls in a
+ * comprehension are repeated, so earlier ones fit too. */
 static bool match_next(struct graph_builder *builder,
                        const struct term_calls *calls,
                        struct graph_raw_call *call,
@@ -653,7 +659,8 @@ static bool match_next(struct graph_builder *builder,
     return false;
 }
 
-/* Whether the function is a property, or is called by an operator: there is no call in the text. */
+/* Whether the function is a property or an operator's method: the statement has no call in its
+ * text then. */
 static bool is_without_call(const struct graph_builder *builder,
                             const struct graph_raw_call *call,
                             const struct site *site)
@@ -668,8 +675,8 @@ static bool is_without_call(const struct graph_builder *builder,
     return slice_starts(name, SLICE("__")) && !slice_equal(name, SLICE("__call__"));
 }
 
-/* The call of the term that made this one: of the module that it is in, or else the only one that
- * no recorded call is known of. GRAPH_NONE: there is none, or several. */
+/* The call of the term that this call was made inside: by the module's path, else the only one
+ * without a recorded call. GRAPH_NONE: none, or several. */
 static uint32_t find_open(const struct graph_builder *builder,
                           const struct term_calls *calls,
                           const struct graph_raw_call *call)
@@ -732,7 +739,7 @@ match_calls(struct graph_builder *builder, uint32_t first, const struct site *si
 
 /* ---- arguments ---- */
 
-/* Which of the statement's reads each argument is. */
+/* Finds which of the statement's reads each argument is. */
 static void find_same(struct graph_builder *builder,
                       const struct graph_raw_call *callee)
 {
@@ -744,7 +751,7 @@ static void find_same(struct graph_builder *builder,
         uint32_t read =
             object == GRAPH_NONE ? GRAPH_NONE : graph_find_read(builder, object);
 
-        /* A name whose first event is the argument means the argument itself. */
+        /* A read whose value is the argument's own event is no source of it. */
         if (read != GRAPH_NONE && builder->sources[read].raw < callee->first_argument) {
             graph_set_same(builder, argument, builder->sources[read].raw);
         }
@@ -762,8 +769,8 @@ shares_storage(const struct graph_builder *builder, uint32_t source, uint32_t ar
     return storage != 0 && graph_storage_of(builder, &builder->raws[source]) == storage;
 }
 
-/* Of a call that no term is known of: a view of something that was read, `w[:2]`, or else any of what
- * was read. */
+/* Links an argument of a call without a known term: to the values that share its memory, as
+ * `w[:2]` does, else to any value that was read, as unsure. */
 static bool link_unknown(struct graph_builder *builder,
                          const struct graph_raw_call *callee,
                          uint32_t argument)
@@ -790,7 +797,7 @@ static bool link_unknown(struct graph_builder *builder,
     return true;
 }
 
-/* An argument that is no value with a name. */
+/* Links an argument that is not the value of a name. */
 static bool link_argument(struct graph_builder *builder,
                           const struct site *site,
                           const struct graph_raw_call *callee,
@@ -810,8 +817,8 @@ static bool link_argument(struct graph_builder *builder,
            link_unknown(builder, callee, argument);
 }
 
-/* The edges of a call's arguments; the site of the statement that made it, or NULL where that is none
- * that is recorded. */
+/* Adds the edges of a call's arguments. `site`: the statement that made the call, NULL if it is
+ * not recorded. */
 static bool link_arguments(struct graph_builder *builder,
                            const struct site *site,
                            const struct graph_raw_call *callee)
@@ -835,8 +842,8 @@ static bool link_arguments(struct graph_builder *builder,
     return true;
 }
 
-/* The items of a container that the call was given are its caller's again: the callee's names for them
- * are gone, and the next call is given what the caller has, not what the last call called it. */
+/* Binds the items of a container argument to the caller's nodes again: the callee's names are
+ * gone, and a later call gets the container from its caller, not from this call. */
 static bool give_back(struct graph_builder *builder,
                       const struct graph_raw_call *callee)
 {
@@ -873,7 +880,7 @@ static bool add_results(struct graph_builder *builder,
     return true;
 }
 
-/* Without what the statement read: of a statement that is not recorded. */
+/* Links a call whose statement is not recorded, without the visit's sources. */
 static bool link_alone(struct graph_builder *builder,
                        const struct graph_raw_call *callee)
 {

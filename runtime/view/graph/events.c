@@ -1,13 +1,14 @@
-/* The first reading of a trace: each value becomes a raw node, bound to its name. */
+/* Events: the first reading of a trace. Each value becomes a raw node that is bound to its name. */
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/graph/build.h"
 
 #include <assert.h>
 
-/* The visits of sites, one behind the other: each binds names, when what it reads is known. */
+/* Visits of sites, in their order. The sources of a visit are resolved before its names are
+ * bound. */
 
-/* The thread's visits follow each other: gives the one before this. */
+/* Notes the thread's newest visit. Sets `before` to the one before it. */
 static bool follow_thread(struct graph_builder *builder,
                           uint16_t thread,
                           uint32_t serial,
@@ -30,7 +31,8 @@ static bool follow_thread(struct graph_builder *builder,
     return true;
 }
 
-/* The numbers of visits begin with 1: nothing that is zeroed takes part in one. */
+/* Starts a new visit if the event belongs to another one. Serials count from 1, so 0 is no
+ * visit. */
 static bool graph_follow_visit(struct graph_builder *builder,
                                const struct log_event_view *event,
                                uint32_t call)
@@ -67,7 +69,7 @@ static bool graph_follow_visit(struct graph_builder *builder,
     return graph_turns_follow(builder, event, call);
 }
 
-/* What the statement read, when all of that is known. */
+/* Resolves the visit's sources once, at its first event that is not a read. */
 static bool graph_resolve_visit(struct graph_builder *builder,
                                 const struct log_event_view *event)
 {
@@ -86,11 +88,11 @@ static bool graph_resolve_visit(struct graph_builder *builder,
            graph_edges_of_calls(builder, event->site);
 }
 
-/* Arguments that were made up: their notes precede the call that gets them. */
+/* Arguments that monitorch.run made up. The notes on them precede the call that gets them. */
 
 #define GUESSES_MAX 1024
 
-/* The note on how the argument was made up; NULL: it was not. */
+/* The note on how the argument was made up. NULL: it is an ordinary argument. */
 static const struct graph_guess *
 graph_find_guess(const struct graph_builder *builder, uint32_t index, uint32_t name)
 {
@@ -133,7 +135,7 @@ static bool graph_use_guess(struct graph_builder *builder, uint32_t raw)
     return true;
 }
 
-/* Guesses are of the next call of that function: this one. */
+/* Drops the notes that the call used: they are valid for one call of the function. */
 static void graph_drop_guesses(struct graph_builder *builder,
                                const struct graph_raw_call *call)
 {
@@ -176,13 +178,13 @@ static bool graph_add_note(struct graph_builder *builder, const struct log_item 
     return true;
 }
 
-/* A raw node of the first reading: what is known of a value at its event. */
+/* Raw nodes: the facts of a value's event. */
 
 #define LIMIT_OF_NODES (UINT32_MAX / 2)
 
 /* ---- nodes ---- */
 
-/* Whether it is a number, a text or the like, and no array. */
+/* Whether the value is a number, a text or the like, and no array. */
 static bool graph_is_scalar(enum value_kind kind)
 {
     switch (kind) {
@@ -223,7 +225,7 @@ static unsigned flags_of(const struct log_event_view *event)
     return flags;
 }
 
-/* Where the memory begins that the value lies in. */
+/* The address where the value's storage starts; 0: not known. */
 static uint64_t storage_of(const struct log_event_view *event)
 {
     if (event->kind != VALUE_TENSOR || event->tensor.data == 0) {
@@ -233,7 +235,7 @@ static uint64_t storage_of(const struct log_event_view *event)
            (uint64_t)event->tensor.offset * dtype_size(event->shape->dtype);
 }
 
-/* How many bytes the value lies in, where its elements lie side by side in their order. */
+/* The size of the value in bytes, if its elements are contiguous and in order; else 0. */
 static uint64_t extent_of(const struct log_event_view *event)
 {
     const struct log_shape *shape = event->shape;
@@ -262,7 +264,7 @@ static uint64_t extent_of(const struct log_event_view *event)
     return count * dtype_size(shape->dtype);
 }
 
-/* The number of the memory that the value lies in: values in the same one have one number. */
+/* Sets the number of the value's memory. Values in the same memory have the same number. */
 static bool memory_add(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t *number)
@@ -317,7 +319,7 @@ struct graph_argument *graph_argument_set(struct graph_builder *builder, uint32_
     return &builder->arguments[*number];
 }
 
-/* What has no memory, and what no argument is, are there from the beginning. */
+/* Adds the items 0: no memory, and no facts as an argument. */
 static bool begin_tables(struct graph_builder *builder)
 {
     void *memories = NULL;
@@ -339,7 +341,7 @@ static bool begin_tables(struct graph_builder *builder)
     return true;
 }
 
-/* Adds a raw node of the event, bound to that name; fails where memory runs out. */
+/* Adds a raw node of the event. Returns false if memory runs out or there are too many. */
 static bool graph_raw_add(struct graph_builder *builder,
                           const struct log_event_view *event,
                           uint32_t name,
@@ -395,7 +397,7 @@ static bool graph_raw_add(struct graph_builder *builder,
     return true;
 }
 
-/* Whether the site has written to the value's memory, not bound a name to it alone. */
+/* Whether the site wrote to the value's memory, and did not only bind a name to it. */
 static bool is_writing(const struct graph_builder *builder,
                        const struct graph_raw *node)
 {
@@ -406,7 +408,7 @@ static bool is_writing(const struct graph_builder *builder,
             node->same_as == GRAPH_NONE && !node->is_read);
 }
 
-/* A value in memory: found again by where it lies. */
+/* Notes the value by its storage, so that later values in the same memory find it. */
 static bool graph_raw_note_storage(struct graph_builder *builder, uint32_t raw)
 {
     assert(raw < builder->raw_count);
@@ -427,9 +429,10 @@ static bool graph_raw_note_storage(struct graph_builder *builder, uint32_t raw)
            graph_out_of_memory(builder);
 }
 
-/* ---- arguments, results ---- */
+/* ---- arguments and results ---- */
 
-/* Arguments and results of one call stand one behind the other, as a visit's events do. */
+/* Extends the range by `raw` if it follows the range. A visit's events are consecutive, so a
+ * call's arguments are, and so are its results. */
 static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
 {
     if (*count == 0) {
@@ -440,7 +443,7 @@ static void extend(uint32_t *first, uint32_t *count, uint32_t raw)
     }
 }
 
-/* An argument or a result: its call knows it from now on. */
+/* Adds an argument or result to its call. */
 static bool graph_raw_note_in_call(struct graph_builder *builder, uint32_t raw)
 {
     assert(raw < builder->raw_count);
@@ -452,7 +455,7 @@ static bool graph_raw_note_in_call(struct graph_builder *builder, uint32_t raw)
         extend(&call->first_argument, &call->argument_count, raw);
         return graph_use_guess(builder, raw);
     } else if ((node->flags & GRAPH_RESULT) != 0) {
-        /* A generator may be at the same return twice: the newest value counts. */
+        /* A generator may visit a return more than once: the newest visit counts. */
         if (call->result_count > 0 &&
             builder->raws[call->first_result].serial != node->serial) {
             call->result_count = 0;
@@ -462,7 +465,7 @@ static bool graph_raw_note_in_call(struct graph_builder *builder, uint32_t raw)
     return true;
 }
 
-/* ---- what was read ---- */
+/* ---- values that were read ---- */
 
 bool graph_is_unchanged(const struct graph_builder *builder,
                         const struct graph_raw *then,
@@ -473,8 +476,8 @@ bool graph_is_unchanged(const struct graph_builder *builder,
            !(then->has_hash && now->has_hash && then->hash != now->hash);
 }
 
-/* The node that the name stands for, where another event than this has told the same object as it
- * still is: the name's own, if it has it, else the last that held it. GRAPH_NONE: there is none. */
+/* The node that already has the read value, unchanged since: the name's own node if it has the
+ * object, else the origin. GRAPH_NONE: none. */
 static uint32_t find_repeated(struct graph_builder *builder,
                               uint32_t index,
                               uint32_t origin,
@@ -497,7 +500,7 @@ static uint32_t find_repeated(struct graph_builder *builder,
                : origin;
 }
 
-/* The name stands for a node that another event has. */
+/* Binds the name to a node of an earlier event. */
 static bool join_repeated(struct graph_builder *builder,
                           const struct log_event_view *event,
                           uint32_t index,
@@ -513,7 +516,7 @@ static bool join_repeated(struct graph_builder *builder,
            graph_out_of_memory(builder);
 }
 
-/* The number of the text of a name and a place in it. */
+/* Sets the number of the text of a name with its path. */
 static bool whole_name(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t *name)
@@ -529,8 +532,8 @@ static bool whole_name(struct graph_builder *builder,
     return is_done;
 }
 
-/* A weight of a module that this visit's statement used: `self.lin.weight` of `self.lin(x)`. It is
- * what this visit read, and no value of the name `self`. */
+/* Adds a weight of a module that the visit's statement called, as `self.lin.weight` of
+ * `self.lin(x)`. It is a source of the visit, and is not bound to the name `self`. */
 static bool add_weight(struct graph_builder *builder,
                        const struct log_event_view *event,
                        uint32_t raw)
@@ -561,7 +564,7 @@ static bool add_weight(struct graph_builder *builder,
     return graph_input_add(builder, &source) && graph_raw_note_storage(builder, raw);
 }
 
-/* A value that is told because it is read: it was there before. */
+/* Adds a value that was recorded because it is read: it existed before. */
 static bool add_read(struct graph_builder *builder,
                      const struct log_event_view *event,
                      uint32_t name,
@@ -588,8 +591,8 @@ static bool add_read(struct graph_builder *builder,
 
 /* ---- events ---- */
 
-/* Whether a line that may have written to the value did not: `loss.backward()`, or one of
- * several names of one memory. What the name had before tells that value. */
+/* The previous value of the name, if a line that may have written to it did not:
+ * `loss.backward()`, or a line with several names of one memory. GRAPH_NONE: it was written to. */
 static uint32_t find_unwritten(const struct graph_builder *builder,
                                const struct log_event_view *event,
                                uint32_t index,
@@ -614,7 +617,8 @@ static uint32_t find_unwritten(const struct graph_builder *builder,
                : GRAPH_NONE;
 }
 
-/* Tells whether the event tells nothing new: the name keeps the node that it has. */
+/* Sets `*is_passed` if the event repeats the value that the name has; the name keeps its node
+ * then. Returns false if memory runs out. */
 static bool pass_over(struct graph_builder *builder,
                       const struct log_event_view *event,
                       uint32_t name,
@@ -693,7 +697,7 @@ static bool add_array(struct graph_builder *builder,
     return graph_raw_note_in_call(builder, raw) && graph_raw_note_storage(builder, raw);
 }
 
-/* A value that is no node: its name no longer stands for those that it had. */
+/* Handles a value that is no node: binds its name to a container, an object or nothing. */
 static bool add_other(struct graph_builder *builder,
                       const struct log_event_view *event,
                       uint32_t name)
@@ -721,7 +725,7 @@ static bool add_other(struct graph_builder *builder,
            graph_note_subscript(builder, index, event);
 }
 
-/* A container that the recorder did not walk to its end, if values in it are shown. */
+/* Counts a container that the recorder did not record completely, if a value in it is shown. */
 static void count_part(struct graph_builder *builder,
                        const struct log_event_view *event,
                        bool is_shown)
@@ -756,7 +760,7 @@ static bool split_value(struct graph_builder *builder,
     if (!graph_text_add(builder, text, &name)) {
         return false;
     }
-    /* What was made up is shown, whatever it is, so that nobody takes it for data. */
+    /* An argument that was made up is always shown, so that nobody mistakes it for data. */
     is_guessed = event->site->kind == SITE_ENTER &&
                  graph_find_guess(builder, builder->visit.call, name) != NULL;
     if (is_array || ((builder->options->has_scalars || is_guessed) &&
@@ -773,7 +777,7 @@ static bool split_value(struct graph_builder *builder,
     return add_other(builder, event, name);
 }
 
-/* A name that was written, with a value that is not in the trace: what it had is gone. */
+/* Empties a name that was assigned a value that is not in the trace. */
 static bool add_unknown(struct graph_builder *builder,
                         const struct log_event_view *event)
 {
@@ -829,7 +833,7 @@ static bool add_event(struct graph_builder *builder, const struct log_event_view
     return split_value(builder, event, is_old, is_chosen(options, open, event));
 }
 
-/* Records of a training, which the options want. */
+/* Adds a record of a training: a step, a gradient or a parameter. */
 static bool
 add_update(struct graph_builder *builder, const struct log_item *item, uint64_t last)
 {
@@ -879,13 +883,14 @@ static bool read_items(struct graph_builder *builder)
 
     while (log_reader_next(builder->reader, &item)) {
         if (item.kind == LOG_EVENT) {
-            /* In a damaged trace numbers may go back: what is found by them must not. */
+            /* Event numbers may decrease in a damaged trace. Such events are skipped, because
+             * lookups need ascending numbers. */
             if (count > 0 && item.event.number <= last) {
                 continue;
             }
             last = item.event.number;
             if (count == 0 && item.event.number > builder->options->first_event) {
-                /* A ring has dropped what was before its first event. */
+                /* The ring has dropped the events before its first one. */
                 left_out->dropped = item.event.number - builder->options->first_event;
             }
             count++;
@@ -908,7 +913,7 @@ bool graph_read(struct graph_builder *builder)
     if (!begin_tables(builder)) {
         return false;
     }
-    /* Of values that a filter chooses: an update is made from others. */
+    /* Not with a filter: an update is made from values that the filter may leave out. */
     builder->has_updates =
         options->has_updates &&
         (options->filter == NULL || event_filter_is_empty(options->filter));

@@ -28,8 +28,9 @@ void graph_release(struct graph *graph)
 
 /* ---- from a reading ---- */
 
-/* The place of each raw node among the graph's; GRAPH_NONE: what was recorded because it was read,
- * and nothing was made from it. `places` holds 0 at first. */
+/* Sets the index of each reading value in the graph, and returns the number of nodes.
+ * GRAPH_NONE: a value that was recorded because it was read, and that has no edges. `places`
+ * holds 0 at first. */
 static uint32_t find_places(const struct reading *reading, uint32_t *places)
 {
     uint32_t count = 0;
@@ -78,7 +79,7 @@ static int compare_edges(const void *left, const void *right)
     return (int)a->kind - (int)b->kind;
 }
 
-/* Counts the edges of each target, so that each finds its place. */
+/* Sorts the edges by target: counts the edges of each target, and turns the counts into indices. */
 static void
 fill_edges(struct graph *graph, const struct reading *reading, const uint32_t *places)
 {
@@ -102,8 +103,8 @@ fill_edges(struct graph *graph, const struct reading *reading, const uint32_t *p
     }
 }
 
-/* Orders the edges of each node by their sources; equal ones become one, and are certain if one of
- * them is. */
+/* Sorts the edges of each node by their sources, and merges equal ones. A merged edge is certain
+ * if one of them is. */
 static void order_edges(struct graph *graph)
 {
     uint32_t kept = 0;
@@ -169,8 +170,8 @@ static bool allocate_rest(struct graph *graph, const struct reading *reading)
     return graph->edges != NULL && graph->calls != NULL;
 }
 
-/* Whether the edges of a node are in the order of their sources, and each of their numbers is one
- * of what it counts. For asserts. */
+/* Whether the edges of a node are sorted by source and all their numbers are in range. For
+ * asserts. */
 static __attribute__((unused)) bool has_sound_edges(const struct graph *graph,
                                                     uint32_t node)
 {
@@ -187,7 +188,7 @@ static __attribute__((unused)) bool has_sound_edges(const struct graph *graph,
     return true;
 }
 
-/* Whether the arrays are as graph.h describes them. For asserts. */
+/* Whether the arrays satisfy what graph.h promises. For asserts. */
 static __attribute__((unused)) bool is_sound(const struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -212,8 +213,8 @@ static __attribute__((unused)) bool is_sound(const struct graph *graph)
     return graph->nodes[graph->node_count].first_edge == graph->edge_count;
 }
 
-/* The texts are the graph's from now on. What is no longer needed is freed on the way, so that the
- * two are never there as a whole. */
+/* Fills the graph and moves the texts into it. Frees parts of the reading as soon as they are
+ * copied, so that reading and graph are never both complete in memory. */
 static bool fill(struct graph *graph, struct reading *reading)
 {
     uint32_t *places =

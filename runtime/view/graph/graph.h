@@ -11,9 +11,9 @@
  *     }
  *     graph_release(&graph);
  *
- * A node is an event whose value is an array or a number, text or the like; nodes are in the order
- * of their events, and edges in the order of their targets, then of their sources. The graph holds
- * no figures and no lines: they are read from the trace by the event's number. */
+ * A node is an event whose value is an array, a number, a text or the like. Nodes are in the order of
+ * their events, edges in the order of their targets, then of their sources. The graph holds no
+ * statistics and no lines: these are read from the trace by the event's number. */
 #ifndef MONITORCH_VIEW_GRAPH_GRAPH_H
 #define MONITORCH_VIEW_GRAPH_GRAPH_H
 
@@ -28,7 +28,7 @@
 #define GRAPH_NONE UINT32_MAX
 
 enum graph_kind {
-    GRAPH_VALUE, /* was read to make it */
+    GRAPH_VALUE, /* was read to compute it */
     GRAPH_SAME,  /* is the same value under another name: an argument, a result */
     GRAPH_WRITE, /* the value before an in-place write, to the one after it */
     GRAPH_ALIAS, /* was changed by writing to the other */
@@ -36,7 +36,7 @@ enum graph_kind {
 };
 
 enum graph_flag {
-    GRAPH_SOURCE = 1,     /* was there before, and is recorded because it was read */
+    GRAPH_SOURCE = 1,     /* existed before, and is recorded because it was read */
     GRAPH_ARGUMENT = 2,   /* a parameter at a function's entry */
     GRAPH_RESULT = 4,     /* a returned value */
     GRAPH_GUESSED = 8,    /* an argument that monitorch.run made up */
@@ -48,7 +48,7 @@ enum graph_flag {
 };
 
 struct graph_build_options {
-    /* Called now and then, where not NULL; false ends the work with an error. */
+    /* Called regularly if not NULL. If it returns false, the work ends with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;
 };
@@ -58,7 +58,7 @@ struct graph_node {
     uint32_t site;       /* of the trace */
     uint32_t call;       /* in graph.calls */
     uint32_t name;       /* texts: the name, "return" for a result … */
-    uint32_t path;       /* … and the place in it: `[0]`, `['mask']`; "" */
+    uint32_t path;       /* … and the path in it: `[0]`, `['mask']`; "" */
     uint32_t first_edge; /* the edges to it, up to the next node's first one */
     uint16_t flags;      /* enum graph_flag, combined */
     uint8_t kind;        /* enum value_kind */
@@ -68,10 +68,10 @@ struct graph_edge {
     uint32_t source;    /* a node */
     uint32_t name : 28; /* text: how the target's statement spells it; 0: not known */
     uint32_t kind : 3;  /* enum graph_kind */
-    uint32_t is_unsure : 1; /* elements of the source need not be in the target */
+    uint32_t is_unsure : 1; /* elements of the source may be missing in the target */
 };
 
-/* A parent stands before its calls. */
+/* A parent precedes its calls. */
 struct graph_call {
     uint32_t number; /* in the trace */
     uint32_t parent; /* in graph.calls, or GRAPH_NONE */
@@ -83,7 +83,7 @@ struct graph_call {
 };
 
 struct graph {
-    struct graph_node *nodes; /* owned; one more behind the last, for its edges' end */
+    struct graph_node *nodes; /* owned; one extra item at the end has the edges' end */
     struct graph_edge *edges; /* owned */
     struct graph_call *calls; /* owned */
     struct text_table texts;  /* owned */
@@ -95,14 +95,14 @@ struct graph {
 void graph_init(struct graph *graph);
 void graph_release(struct graph *graph);
 
-/* Reads the whole stream. A trace without events is no failure: there are no nodes then. Fails
- * where memory runs out, or progress says so. */
+/* Reads the whole stream. A trace without events succeeds and gives no nodes. Returns false if
+ * memory runs out or progress returns false. */
 bool graph_build(struct graph *graph,
                  struct log_reader *reader,
                  const struct graph_build_options *options,
                  struct error *error);
 
-/* The node of an event; GRAPH_NONE: the event is no node. */
+/* The node of an event. GRAPH_NONE: the event is no node. */
 uint32_t graph_find(const struct graph *graph, uint64_t event);
 
 struct slice graph_text(const struct graph *graph, uint32_t number);
@@ -114,15 +114,15 @@ struct graph_source {
     bool is_certain;
 };
 
-/* The sources of one event that are still to come. */
+/* The remaining sources of one event. */
 struct graph_sources {
     const struct graph *graph; /* borrowed */
     uint32_t edge, end;
 };
 
-/* Of an event that is no node there are none. */
+/* The sources of an event; empty if it is no node. */
 struct graph_sources graph_sources_of(const struct graph *graph, uint64_t event);
-/* Sets the next one; false where there is no other. */
+/* Sets the next one. Returns false if there is no other. */
 bool graph_sources_next(struct graph_sources *sources, struct graph_source *source);
 
 #endif

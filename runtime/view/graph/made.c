@@ -1,4 +1,5 @@
-/* Made: which of a statement's sources one of its values comes from, by the statement's term. */
+/* Made: finds which of a statement's sources each of its values comes from, by the statement's
+ * term. */
 #include "runtime/view/graph/build.h"
 #include "runtime/view/graph/paths.h"
 
@@ -6,30 +7,30 @@
 
 #include <assert.h>
 
-/* An object is taken for made from so many values at most. */
+/* The most values that an object is noted to be made from. */
 #define CARRIED_MAX 64
-/* So many lists that are made stand in each other. */
+/* The deepest nesting of list displays and comprehensions that is followed. */
 #define LISTS_MAX 8
-/* Places in them that are no number. */
+/* Values of a place in a list that are no index. */
 #define PLACE_ALL     UINT32_MAX
 #define PLACE_UNKNOWN (UINT32_MAX - 1)
 
-/* A walk over a term, towards the part of it that is the target's value. */
+/* A walk down a term, towards the part that is the target's value. */
 struct walk {
     struct graph_builder *builder;
     const struct term *term;
     const struct site *site;
-    uint32_t target;  /* a raw node; GRAPH_NONE: an object, or nothing but a count */
-    uint32_t content; /* the object's; GRAPH_NONE */
-    uint32_t array_count;       /* arrays that were found: not of their forms alone */
-    uint32_t whole_count;       /* of these, values of names themselves */
-    uint32_t found_count;       /* anything */
-    uint32_t places[LISTS_MAX]; /* of the item that is made, in the lists around it */
+    uint32_t target;      /* a raw node; GRAPH_NONE: an object, or only counting */
+    uint32_t content;     /* content of the object; GRAPH_NONE: no object */
+    uint32_t array_count; /* arrays that were found, unless only their form is read */
+    uint32_t whole_count; /* of these: whole values of names */
+    uint32_t found_count; /* values that were found, forms excluded */
+    uint32_t places[LISTS_MAX]; /* index of the wanted item in each enclosing list */
     uint32_t list_count;
     bool has_failed;
 };
 
-/* How what is found below a term goes in. */
+/* How values found below a term go into the target. */
 struct way {
     bool is_form;
     bool is_unsure;
@@ -37,15 +38,16 @@ struct way {
 
 static void find(struct walk *walk, uint32_t node, struct slice path, struct way way);
 
-/* ---- what is found ---- */
+/* ---- found values ---- */
 
 static bool is_array(const struct graph_raw *node)
 {
     return node->kind == VALUE_TENSOR;
 }
 
-/* Whether the target shows that it has the source's very elements, or lies in its memory. Where no
- * element is finite, equal hashes show nothing: whatever a NaN goes into becomes one. */
+/* Whether the target proves its source: it has exactly the source's elements, or is in its
+ * memory. Without a finite element equal hashes prove nothing, because a NaN makes everything
+ * NaN. */
 static bool is_evident(const struct graph_builder *builder,
                        const struct graph_raw *source,
                        const struct graph_raw *target)
@@ -122,7 +124,7 @@ static struct slice text_of(const struct walk *walk, uint32_t number)
     return walk->builder->texts.texts[number];
 }
 
-/* What a chain of terms stands for, as far as it is at that path. */
+/* Adds the values of a chain that are at that path. If none is, adds all of them as unsure. */
 static void find_chain(struct walk *walk,
                        const struct graph_use *use,
                        struct slice path,
@@ -159,8 +161,8 @@ static struct walk count_of(const struct walk *walk, uint32_t node)
     return counting;
 }
 
-/* How many of a term's parts, from `first` on, bring a value in. Arrays count alone where there are
- * some. */
+/* How many parts of a term, from `first` on, bring in a value. If there are arrays, only these
+ * are counted. */
 static uint32_t count_parts(const struct walk *walk, uint32_t parent, uint32_t first)
 {
     uint32_t arrays = 0;
@@ -169,7 +171,7 @@ static uint32_t count_parts(const struct walk *walk, uint32_t parent, uint32_t f
     for (uint32_t i = first; i != 0; i = term_sibling(walk->term, parent, i)) {
         struct walk counting = count_of(walk, i);
 
-        /* A container is as many as there are arrays in it. */
+        /* A container counts once for each array in it. */
         arrays += counting.array_count - counting.whole_count > 1
                       ? counting.array_count
                       : counting.array_count > 0;
@@ -178,7 +180,7 @@ static uint32_t count_parts(const struct walk *walk, uint32_t parent, uint32_t f
     return arrays > 0 ? arrays : others;
 }
 
-/* ---- parts that are made together ---- */
+/* ---- sums, choices and displays ---- */
 
 static void find_parts(struct walk *walk,
                        uint32_t parent,
@@ -197,7 +199,8 @@ static bool is_use(const struct walk *walk, uint32_t node)
     return walk->builder->uses[node].is_chain;
 }
 
-/* An item of a sum of lists, which was made anew: it is not one that a name's list had. */
+/* Finds an item of a sum of lists. The item is new, so it comes from an operand that the
+ * statement makes, not from the list of a name. */
 static void
 find_sum(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -221,15 +224,15 @@ find_sum(struct walk *walk, uint32_t node, struct slice path, struct way way)
     }
 }
 
-/* What chooses an item or an arm: it may decide what the value is, and is no part of it. */
+/* Follows a subscript or a condition: it may decide what the value is, but is no part of it. */
 static void find_chooser(struct walk *walk, uint32_t node, struct way way)
 {
     way.is_unsure = true;
     find(walk, node, SLICE(""), way);
 }
 
-/* Whether a name alone stands there: an array that it has would be the very object that the target is,
- * and that is not so, for then nothing is asked here. */
+/* Whether the term is a plain name and so cannot be the chosen arm. If it were, the target would
+ * be the name's own object, and then this walk would not run. */
 static bool is_refuted(const struct walk *walk, uint32_t node)
 {
     assert(node < walk->term->node_count);
@@ -313,7 +316,8 @@ find_dict(struct walk *walk, uint32_t node, struct slice path, struct way way)
 
 /* ---- calls ---- */
 
-/* Whether the two paths begin with different places in one list: neither is a part of the other. */
+/* Whether the two paths start with different places in a list: then neither is a part of the
+ * other. */
 static bool is_elsewhere(struct slice path, struct slice wanted)
 {
     uint32_t place, wanted_place;
@@ -322,8 +326,8 @@ static bool is_elsewhere(struct slice path, struct slice wanted)
            graph_path_number(wanted, &wanted_place) && place != wanted_place;
 }
 
-/* What recorded calls of that term returned, as far as it is at the path. Gives whether they
- * returned something that is recorded. */
+/* Adds the results of the recorded calls of that term that are at the path. Returns whether the
+ * calls returned anything that is recorded. */
 static bool
 find_results(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -350,7 +354,8 @@ find_results(struct walk *walk, uint32_t node, struct slice path, struct way way
                 if (round == 1 ? !is_elsewhere(place, path)
                                : graph_path_fits(place, path, &rest)) {
                     is_found = true;
-                    /* Of several that one call made inside, the last returns what that returns. */
+                    /* Of several calls inside one call, the last returns that call's result; the
+                     * others are unsure. */
                     source.is_unsure = round == 1 || (call->is_inside &&
                                                       call->next_at_term != GRAPH_NONE);
                     source.rest = builder->raws[raw].path;
@@ -362,7 +367,7 @@ find_results(struct walk *walk, uint32_t node, struct slice path, struct way way
     return has_results;
 }
 
-/* The item that a method of a container gives: `parts.pop()`, `table.get('key')`. */
+/* Whether the method returns an item of a container: `parts.pop()`, `table.get('key')`. */
 static bool is_item_method(struct slice name)
 {
     return slice_equal(name, SLICE("pop")) || slice_equal(name, SLICE("popleft")) ||
@@ -387,7 +392,8 @@ find_item(struct walk *walk, uint32_t node, struct slice path, struct way way)
     }
 }
 
-/* A method that a container has, whose items are known. Gives whether it is one. */
+/* Handles the methods of containers whose items are known. Returns whether the method is one of
+ * them. */
 static bool
 find_in_container(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -424,7 +430,7 @@ find_in_container(struct walk *walk, uint32_t node, struct slice path, struct wa
     return true;
 }
 
-/* The argument that has the path's first name: `Output(logits=x).logits`. 0: none. */
+/* The argument that is named like the path's first step: `Output(logits=x).logits`. 0: none. */
 static uint32_t find_keyword(const struct walk *walk, uint32_t node, struct slice path)
 {
     for (uint32_t i = term_child(walk->term, node); i != 0 && path.size > 0;
@@ -438,7 +444,7 @@ static uint32_t find_keyword(const struct walk *walk, uint32_t node, struct slic
     return 0;
 }
 
-/* Whether a method is one of an array: then all that it is given goes in. */
+/* Whether the method's object is an array: then all arguments go into the result. */
 static bool is_array_method(const struct walk *walk, uint32_t node)
 {
     uint32_t object = node + 1;
@@ -455,7 +461,7 @@ static bool is_array_method(const struct walk *walk, uint32_t node)
     return counting.whole_count > 0;
 }
 
-/* A call that is not recorded: any of its arguments may be in its result. */
+/* Handles a call that is not recorded: each of its arguments may be in its result. */
 static void
 find_open_call(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -491,7 +497,7 @@ find_call(struct walk *walk, uint32_t node, struct slice path, struct way way)
     find_open_call(walk, node, path, way);
 }
 
-/* ---- lists that are made ---- */
+/* ---- items of lists ---- */
 
 static void
 find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
@@ -511,8 +517,8 @@ find_each(struct walk *walk, uint32_t node, struct slice path, struct way way)
     walk->list_count--;
 }
 
-/* Whether an item of the term may be one of several values: an array is the one source of
- * each of its items. */
+/* Whether an item of the term can be one of several values. Of an array it cannot: the array is
+ * the source of each of its items. */
 static bool has_several(const struct walk *walk, uint32_t node)
 {
     const struct graph_use *use = &walk->builder->uses[node];
@@ -520,7 +526,7 @@ static bool has_several(const struct walk *walk, uint32_t node)
     return !is_use(walk, node) || (use->is_container && use->count > 1);
 }
 
-/* An item of a list or array: that at the same place, or any. */
+/* Finds an item of a list or array: the one at the wanted place, or any. */
 static void
 find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -547,9 +553,9 @@ find_item_of_list(struct walk *walk, uint32_t node, struct slice path, struct wa
     walk->list_count = count;
 }
 
-/* ---- any term ---- */
+/* ---- all terms ---- */
 
-/* Terms around others that are no names: `f(x)[0]`, `(a, b).shape`. */
+/* Handles parts of terms that are no names: `f(x)[0]`, `(a, b).shape`. */
 static void
 find_inside(struct walk *walk, uint32_t node, struct slice path, struct way way)
 {
@@ -617,9 +623,9 @@ static void find(struct walk *walk, uint32_t node, struct slice path, struct way
     }
 }
 
-/* ---- what a value is made of ---- */
+/* ---- entry points ---- */
 
-/* What was read beside the value, and the weights that the statement used. */
+/* Adds the values that were read outside of the term, and the weights that the statement used. */
 static void find_others(struct walk *walk, bool has_beside)
 {
     struct graph_builder *builder = walk->builder;
@@ -638,7 +644,7 @@ static void find_others(struct walk *walk, bool has_beside)
     }
 }
 
-/* Where in the statement's value the part of a write begins. */
+/* Sets `whole` to the path, in the statement's value, of the part that a write takes. */
 static void
 set_part(const struct term_part *part, struct slice path, struct graph_path *whole)
 {
@@ -657,7 +663,7 @@ set_part(const struct term_part *part, struct slice path, struct graph_path *who
     }
 }
 
-/* An item that a method put into a container: it is of the arguments. */
+/* Finds an item that a method put into a container: it comes from the arguments. */
 static void find_put(struct walk *walk, struct slice path)
 {
     struct way way = {false, false};
@@ -680,7 +686,7 @@ static void find_put(struct walk *walk, struct slice path)
     find_parts(walk, 0, first, graph_path_slice(&item), way);
 }
 
-/* Finds what the visit's statement made the value at `path` of its write from. */
+/* Finds the sources of the value at `path` of one write of the visit's statement. */
 static void find_written(struct walk *walk, uint32_t write, struct slice path)
 {
     const struct term *term = walk->term;
@@ -703,7 +709,7 @@ static void find_written(struct walk *walk, uint32_t write, struct slice path)
     find(walk, 0, graph_path_slice(&whole), (struct way){false, false});
 }
 
-/* The first one where the site does not write the name. */
+/* The index of the write to that name; 0 if the site does not write it. */
 static uint32_t write_of(const struct site *site, struct slice name)
 {
     uint32_t write = site_find_write(site, name);
@@ -729,7 +735,7 @@ bool graph_made(struct graph_builder *builder,
     uint32_t write = write_of(event->site, event->name);
     const struct term_part *part;
 
-    /* None holds nothing of what it was made from. */
+    /* None holds no part of its sources. */
     if (event->kind == VALUE_NONE || walk.term == NULL) {
         return true;
     }
@@ -759,8 +765,8 @@ bool graph_carry(struct graph_builder *builder,
 
 /* ---- arguments ---- */
 
-/* The argument at that place; 0: there is none. `*has_star`: it may be one of a list that is given
- * with a star. */
+/* The argument at that place. 0: none. Sets `*has_star` if it is a list given with a star, of
+ * which any item may be the argument. */
 static uint32_t
 find_place(const struct walk *walk, uint32_t node, uint32_t place, bool *has_star)
 {
@@ -792,8 +798,8 @@ static void find_double_star(struct walk *walk, uint32_t node, struct slice path
     }
 }
 
-/* The argument of a parameter: by its name, its place, or out of what is given with stars. One that
- * is not given has its default, which is made of nothing here. */
+/* Finds the argument of a parameter: by name, by place, or inside a starred argument. A
+ * parameter without argument has its default, which has no sources here. */
 static void find_parameter(struct walk *walk,
                            uint32_t node,
                            struct slice name,
@@ -821,7 +827,7 @@ static void find_parameter(struct walk *walk,
     find_double_star(walk, node, graph_path_slice(&item));
 }
 
-/* `*args`, `**rest` of the called function: an item by its place, or by its name. */
+/* Finds an item of the called function's `*args` by its place, or of its `**rest` by its name. */
 static void find_rest(
     struct walk *walk, uint32_t node, uint32_t place, bool is_named, struct slice path)
 {

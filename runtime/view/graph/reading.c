@@ -1,4 +1,4 @@
-/* The reading of a trace: its state from the beginning to the end, and what is left of that. */
+/* The reading of a trace: its state from start to end, and the result that is kept. */
 #include "runtime/view/graph/reading.h"
 
 #include "runtime/base/memory.h"
@@ -71,7 +71,7 @@ static void release_maps(struct graph_builder *builder)
     number_map_release(&builder->name_scopes);
 }
 
-/* Releases all but what reading_keep has moved away. */
+/* Releases all state that the result does not keep. */
 static void release_state(struct graph_builder *builder)
 {
     release_maps(builder);
@@ -104,7 +104,7 @@ void graph_builder_release(struct graph_builder *builder)
     memory_free(builder->edges);
 }
 
-/* ---- what is left of it ---- */
+/* ---- the result ---- */
 
 static struct reading_value value_of(const struct graph_builder *builder,
                                      const struct graph_raw *raw)
@@ -161,7 +161,7 @@ static struct reading_edge edge_of(const struct graph_raw_edge *edge)
     };
 }
 
-/* The array with room for that many of the smaller items and no more; one at least. */
+/* Shrinks the array to `count` items, one at least. */
 static void *shrink(void *items, uint32_t count, size_t size)
 {
     void *smaller = memory_resize(items, (size_t)count + 1, size);
@@ -169,8 +169,8 @@ static void *shrink(void *items, uint32_t count, size_t size)
     return smaller == NULL ? items : smaller;
 }
 
-/* Items become smaller where they lie, first to last, so that there is never a second array. Bytes are
- * copied, for one place has items of two types. */
+/* Converts the items in place, from first to last, so that no second array is needed. Copies
+ * bytes, because the same memory holds items of two types. */
 static void keep_values(struct reading *reading, struct graph_builder *builder)
 {
     char *bytes = (char *)builder->raws;
@@ -246,7 +246,7 @@ static bool is_number_of(uint32_t number, uint32_t count)
     return number == GRAPH_NONE || number < count;
 }
 
-/* Whether what a value refers to is there, and values are in the order of their events. For
+/* Whether the value's numbers are in range and the values are in the order of their events. For
  * asserts. */
 static __attribute__((unused)) bool is_sound_value(const struct reading *reading,
                                                    uint32_t index)
@@ -261,7 +261,7 @@ static __attribute__((unused)) bool is_sound_value(const struct reading *reading
             (before == value->event && (value->flags & GRAPH_UPDATE) != 0));
 }
 
-/* The same of calls and turns: a parent is before its children. For asserts. */
+/* Whether the same holds for calls and turns, and parents precede their children. For asserts. */
 static __attribute__((unused)) bool are_sound_units(const struct reading *reading)
 {
     for (uint32_t i = 0; i < reading->unit_count; i++) {
@@ -284,7 +284,7 @@ static __attribute__((unused)) bool are_sound_units(const struct reading *readin
     return true;
 }
 
-/* Whether every number in the tables is one of an item. For asserts. */
+/* Whether all numbers in the tables are in range. For asserts. */
 static __attribute__((unused)) bool is_sound(const struct reading *reading)
 {
     for (uint32_t i = 0; i < reading->value_count; i++) {
@@ -304,7 +304,7 @@ static __attribute__((unused)) bool is_sound(const struct reading *reading)
     return are_sound_units(reading);
 }
 
-/* The builder is released, whether that fails or not. */
+/* Moves the result into `reading`. Releases the builder in any case. */
 static bool keep_all(struct reading *reading, struct graph_builder *builder)
 {
     *reading = (struct reading){.left_out = builder->left_out,
@@ -422,7 +422,7 @@ uint32_t reading_find(const struct reading *reading, uint64_t event)
     size_t place =
         sorted_place(reading->values, reading->value_count, is_before, event);
 
-    /* An update has the number of the event before it, and is behind that. */
+    /* An update has the number of the event before it, and follows that event's value. */
     return place < reading->value_count && reading->values[place].event == event &&
                    (reading->values[place].flags & GRAPH_UPDATE) == 0
                ? (uint32_t)place

@@ -1,5 +1,5 @@
-/* The reading of a trace: each value with what it was made from, and the calls and turns of loops
- * that it is in. `graph.h` keeps of it what edges need; pictures fold it (`view/flow`).
+/* The reading of a trace: each value with its sources, and the calls and turns of loops that it is
+ * in. `graph.h` keeps the part that edges need; pictures fold it (`view/flow`).
  *
  *     struct reading reading;
  *
@@ -7,7 +7,7 @@
  *     reading_release(&reading);
  *
  * Modules are borrowed from the reader; everything else is owned. Values are in the order of their
- * events; a call and a unit is before those in it. */
+ * events. A call or unit precedes those inside it. */
 #ifndef MONITORCH_VIEW_GRAPH_READING_H
 #define MONITORCH_VIEW_GRAPH_READING_H
 
@@ -22,15 +22,15 @@
 #include <stdint.h>
 
 struct reading_options {
-    /* Borrowed; may be NULL. Values that it leaves out are hidden, or sources. */
+    /* Borrowed; may be NULL. Values that it filters out are hidden, or are sources. */
     const struct event_filter *filter;
     uint64_t first_event; /* number of the first event that is not hidden */
-    /* Without what a monitor measured or a saver wrote: nothing was made of it. */
+    /* Hides what a monitor measured or a saver wrote: nothing is made from these. */
     bool hides_reported;
-    bool has_scalars; /* numbers, strings, bools too; else arrays alone are values */
-    bool has_updates; /* backwards and calls that write to gradients are values, unless
-                         there is a filter */
-    /* Called now and then, where not NULL; false ends the work with an error. */
+    bool has_scalars; /* numbers, strings, bools too; else only arrays are values */
+    bool has_updates; /* backwards and calls that write to gradients are values,
+                         unless there is a filter */
+    /* Called regularly if not NULL. If it returns false, the work ends with an error. */
     bool (*progress)(void *context, uint64_t events);
     void *progress_context;
 };
@@ -51,10 +51,9 @@ struct reading_value {
     uint8_t dtype;
     uint8_t change;
     uint8_t difference;
-    bool is_read : 1;   /* recorded because it was read */
-    bool is_hidden : 1; /* the filter does not want it, or it is too old */
-    bool
-        is_promoted : 1; /* the same, and something that is not hidden was made from it */
+    bool is_read : 1;     /* recorded because it was read */
+    bool is_hidden : 1;   /* filtered out, or too old */
+    bool is_promoted : 1; /* was hidden, until a shown value was made from it */
     bool has_nan : 1;
 };
 
@@ -77,42 +76,42 @@ struct reading_call {
     uint32_t unit;
     uint32_t first_result, result_count; /* values */
     uint16_t thread;
-    bool is_wanted; /* by the filter */
-    /* Not wanted, but made by a call that is, or by such a one: what it is given and what it returns
-     * are a way between values that are wanted. */
+    bool is_wanted; /* passes the filter */
+    /* Not wanted, but called by a wanted call or by one that is between: its arguments and
+     * results connect wanted values. */
     bool is_between;
 };
 
-/* A call, or a turn of a loop: what folds, and what boxes are drawn around. */
+/* A call or a turn of a loop: the unit that is folded and that a box is drawn around. */
 struct reading_unit {
     uint32_t parent; /* a unit, or GRAPH_NONE */
-    uint32_t call;   /* index: itself, or the one that the loop is in */
+    uint32_t call;   /* the call itself, or the one that the loop is in */
     uint32_t loop;   /* site of the trace; GRAPH_NONE: a call */
 };
 
 /* A backward, or a call that writes to gradients or parameters. */
 struct reading_update {
-    uint32_t value; /* its value; GRAPH_NONE: no line of it is known yet */
+    uint32_t value; /* index of its value; GRAPH_NONE: no line of it is known yet */
     enum log_step_tag tag;
     uint32_t line;
     uint32_t name;            /* text: `AdamW.step` */
-    uint64_t value_count;     /* gradients, or tensors that it wrote */
+    uint64_t value_count;     /* number of gradients, or of tensors that it wrote */
     uint64_t parameter_count; /* of a backward: gradients of parameters */
-    uint64_t bad_count;       /* of the values: hold NaN or an infinity */
-    double largest;           /* magnitude of a finite element in them */
+    uint64_t bad_count;       /* number of the values with NaN or an infinity */
+    double largest;           /* largest magnitude of a finite element in the values */
     uint32_t largest_name;    /* text: of the value that has it */
     uint32_t optimizer;       /* text: `AdamW`; 0: none */
     double rate;              /* the optimizer's learning rate; NaN: not known */
     bool has_start;           /* of a backward: its first gradient was seen */
 };
 
-/* What is no value, or is hidden. */
+/* Counts of events that are no value or are hidden. */
 struct reading_left_out {
-    uint64_t dropped;   /* events that a ring does not keep */
+    uint64_t dropped;   /* events that the ring has dropped */
     uint64_t scalars;   /* events whose values are no arrays */
-    uint64_t unchanged; /* lines that might have written to a value, and did not */
-    uint64_t filtered;  /* events that the filter did not let through */
-    uint64_t in_part;   /* containers with more in them than the trace has */
+    uint64_t unchanged; /* lines that might have written to a value but did not */
+    uint64_t filtered;  /* events that the filter left out */
+    uint64_t in_part;   /* containers that were not recorded completely */
     uint64_t lost;      /* never recorded: a full disk, a limit */
 };
 
@@ -121,9 +120,8 @@ struct reading {
     struct reading_edge *edges;
     struct reading_call *calls;
     struct reading_unit *units;
-    const struct log_module *
-        *modules;                   /* NULL where none of its calls is in the trace */
-    struct reading_update *updates; /* in the order of their values */
+    const struct log_module **modules; /* NULL: none of its calls is in the trace */
+    struct reading_update *updates;    /* in the order of their values */
     struct text_table texts;
     struct number_map written_sites; /* site -> its newest value */
     struct reading_left_out left_out;
@@ -132,28 +130,28 @@ struct reading {
     bool has_updates;
 };
 
-/* Reads the whole stream. Fails where memory runs out, or progress says so; there is nothing to
- * release then. */
+/* Reads the whole stream. Returns false if memory runs out or progress returns false; nothing
+ * needs to be released then. */
 bool reading_read(struct reading *reading,
                   struct log_reader *reader,
                   const struct reading_options *options,
                   struct error *error);
 void reading_release(struct reading *reading);
 
-/* The module that a call's site is in, and its number. */
+/* The module of a call's site. Sets `number` to its index. */
 const struct log_module *reading_module_of(const struct reading *reading,
                                            uint32_t call,
                                            uint32_t site,
                                            uint32_t *number);
 const struct site *
 reading_site_of(const struct reading *reading, uint32_t call, uint32_t site);
-/* The update whose value it is. */
+/* The update that has that value. */
 const struct reading_update *reading_update_of(const struct reading *reading,
                                                uint32_t value);
-/* The value of that event; GRAPH_NONE. */
+/* The value of that event. GRAPH_NONE: none. */
 uint32_t reading_find(const struct reading *reading, uint64_t event);
 
-/* Calls progress at each so many events; false, with the error set, ends the work. */
+/* Calls progress once in many events. Returns false, with the error set, if it ends the work. */
 bool reading_report_progress(const struct reading_options *options,
                              uint64_t events,
                              struct error *error);

@@ -1,4 +1,4 @@
-/* Sources: the values that a statement reads, by the terms that read them. */
+/* Sources: the values that a statement reads, found by its terms. */
 #include "runtime/view/graph/build.h"
 
 #include "runtime/view/graph/paths.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Paths of items: their steps. */
+/* The steps of paths. */
 
 static void set_parts(struct graph_path *path, const struct slice *parts, size_t count)
 {
@@ -108,7 +108,7 @@ bool graph_path_number(struct slice path, uint32_t *number)
     return at > 1 && at < path.size && path.bytes[at] == ']' && value < UINT32_MAX;
 }
 
-/* The name in `.name` or `['name']`; the step as it is where it is neither. */
+/* The name in `.name` or `['name']`; any other step unchanged. */
 static struct slice name_of(struct slice step)
 {
     if (slice_starts(step, SLICE("['")) && step.size >= 4) {
@@ -146,8 +146,8 @@ bool graph_path_fits(struct slice path, struct slice wanted, struct slice *rest)
     return true;
 }
 
-/* Of a path that begins with `[-1]`, in a container of that length (UINT32_MAX: not known), sets the
- * item that it means, or any. */
+/* Replaces a first step such as `[-1]` by the index that it means in a container of that length,
+ * or by `[*]` if the length is not known (UINT32_MAX). */
 static void graph_path_resolve_last(struct graph_path *path, uint32_t length)
 {
     struct slice text = graph_path_slice(path);
@@ -167,7 +167,7 @@ static void graph_path_resolve_last(struct graph_path *path, uint32_t length)
     }
 }
 
-/* ---- the list ---- */
+/* ---- the list of sources ---- */
 
 static bool is_full(const struct graph_builder *builder)
 {
@@ -204,8 +204,8 @@ bool graph_is_covered(const struct graph_builder *builder,
             part->data - all->data <= all->extent - part->extent);
 }
 
-/* The value, unless it was written over under another name; and what was written into its memory
- * since, the newest first, up to what covers it. */
+/* Adds the value and the later writes to its memory through other names, newest first. Stops at
+ * a write that covers the value's memory; the value itself is not added then. */
 static bool add_value(struct graph_builder *builder, struct graph_input source)
 {
     uint32_t raw = source.raw;
@@ -231,12 +231,12 @@ static bool add_value(struct graph_builder *builder, struct graph_input source)
     return graph_input_add(builder, &source);
 }
 
-/* ---- what a read stands for ---- */
+/* ---- the values of a read ---- */
 
-/* A read name, as far as it is a part of what a binding stands for. */
+/* A part of a binding's value that is read. */
 struct wanted {
-    struct graph_input source; /* all but the value */
-    struct slice path;         /* of what is read in it */
+    struct graph_input source; /* everything but the value itself */
+    struct slice path;         /* path of the read part */
 };
 
 static struct slice text_of(const struct graph_builder *builder, uint32_t number)
@@ -245,7 +245,7 @@ static struct slice text_of(const struct graph_builder *builder, uint32_t number
     return builder->texts.texts[number];
 }
 
-/* Adds the value at that very path, where it is a leaf: no other can be meant. */
+/* Adds the value at exactly that path if it is a leaf: no other can be meant. */
 static bool add_leaf(struct graph_builder *builder,
                      uint32_t content,
                      struct wanted *wanted,
@@ -264,7 +264,7 @@ static bool add_leaf(struct graph_builder *builder,
     return add_value(builder, wanted->source);
 }
 
-/* Adds the leaves that the path leads to; `*is_added`: there is one. */
+/* Adds the leaves that the path fits. Sets `*is_added` if there is one. */
 static bool add_leaves(struct graph_builder *builder,
                        uint32_t index,
                        struct wanted *wanted,
@@ -292,7 +292,7 @@ static bool add_leaves(struct graph_builder *builder,
     return true;
 }
 
-/* What an object was made from, of which nothing more is known. */
+/* Adds the values that an object without known contents was made from. */
 static bool
 add_carried(struct graph_builder *builder, uint32_t index, struct wanted *wanted)
 {
@@ -328,7 +328,7 @@ add_content(struct graph_builder *builder, uint32_t index, struct wanted *wanted
         return false;
     }
     if (!is_added && wanted->path.size > 0) {
-        /* The item is not known: any may be meant. */
+        /* The item is not known, so it may be any. */
         struct wanted all = *wanted;
 
         all.path = SLICE("");
@@ -340,7 +340,7 @@ add_content(struct graph_builder *builder, uint32_t index, struct wanted *wanted
     return add_carried(builder, index, wanted);
 }
 
-/* The same, of the site's read; `part` of its name is what the binding is bound to. */
+/* Adds the values of a site's read. `part`: the start of its name that the binding has. */
 static bool add_read(struct graph_builder *builder,
                      uint32_t binding,
                      struct slice name,
@@ -364,12 +364,13 @@ static bool add_read(struct graph_builder *builder,
         builder->uses[wanted->source.node].is_container =
             builder->contents[content].length != GRAPH_NONE && attribute.size == 0;
     }
-    /* The attribute of a value is another value: the name is that of what the edge comes from. */
+    /* The edge is named without the attribute: it starts at the value that has the attribute. */
     return graph_text_add(builder, part, &wanted->source.name) &&
            add_content(builder, content, wanted);
 }
 
-/* Whether `name`, written before, was forgotten because its root was bound to another object. */
+/* Whether the attribute that `found` holds is outdated because its root was bound to another
+ * object later. */
 static bool is_rebound(const struct graph_builder *builder,
                        uint32_t index,
                        enum site_scope kind,
@@ -387,8 +388,8 @@ static bool is_rebound(const struct graph_builder *builder,
            builder->bindings[around].serial > builder->bindings[found].serial;
 }
 
-/* What a dotted name stands for: the attribute's last write, or a part of what stands before
- * the dots. */
+/* Adds the values of a dotted name: the attribute's last write, or else a part of the value of
+ * the longest prefix that is bound. */
 static bool resolve_read(struct graph_builder *builder,
                          const struct site_read *read,
                          struct wanted *wanted)
@@ -422,8 +423,8 @@ static bool resolve_read(struct graph_builder *builder,
 
 /* ---- names that are subscripts ---- */
 
-/* Whether visits were left out of a site of the module that writes the name: what it holds is not
- * known then. */
+/* Whether recording skipped visits of a site of the module that writes the name: its value is
+ * not known then. */
 static bool is_left_out(const struct graph_builder *builder, struct slice name)
 {
     uint32_t number = builder->calls[builder->visit.call].module;
@@ -466,7 +467,7 @@ bool graph_note_subscript(struct graph_builder *builder,
     return true;
 }
 
-/* The step that the read's value leads to. */
+/* Sets the path's step for a subscript that is the read's value. */
 static void set_named(const struct graph_builder *builder,
                       const struct site_read *read,
                       struct graph_path *path,
@@ -540,7 +541,7 @@ void graph_term_step(const struct graph_builder *builder,
     }
 }
 
-/* Of several items that a computed place may mean, none is certain. */
+/* Marks the items that a computed subscript may mean as unsure if there are several. */
 static void mark_unsure(struct graph_builder *builder, const struct graph_use *use)
 {
     for (uint32_t i = 0; i < use->count && use->is_container && use->count > 1; i++) {
@@ -548,7 +549,7 @@ static void mark_unsure(struct graph_builder *builder, const struct graph_use *u
     }
 }
 
-/* Adds what a read stands for with all that is asked of it: `parts[0]`, `x.shape`. */
+/* Adds the values of a read with its subscripts and attributes: `parts[0]`, `x.shape`. */
 static bool resolve_chain(struct graph_builder *builder,
                           const struct site *site,
                           const struct term *term,
@@ -584,7 +585,7 @@ static bool resolve_chain(struct graph_builder *builder,
     return true;
 }
 
-/* Whether the terms from this one inwards end in a read. */
+/* Whether the term is a chain: its inner terms end in a read. */
 static bool is_chain(const struct term *term, uint32_t node)
 {
     for (uint32_t inner; (inner = graph_term_inner(term, node)) != GRAPH_NONE;
@@ -616,7 +617,7 @@ static bool resolve_term(struct graph_builder *builder,
     return true;
 }
 
-/* ---- items that are taken out ---- */
+/* ---- removed items ---- */
 
 void graph_term_item(const struct graph_builder *builder,
                      const struct term *term,
@@ -649,7 +650,8 @@ void graph_term_item(const struct graph_builder *builder,
     }
 }
 
-/* The path of the item that `parts.pop()` removes from the container. false: it is not known. */
+/* Sets the path of the item that `parts.pop()` removes from its container. Returns false if it
+ * is not known. */
 static bool set_removed(const struct graph_builder *builder,
                         const struct term *term,
                         uint32_t method,
@@ -666,8 +668,8 @@ static bool set_removed(const struct graph_builder *builder,
     return !slice_starts(graph_path_slice(path), SLICE("[*]"));
 }
 
-/* Notes an item that the statement takes out of a container: for sure, or if it turns out to be what
- * the statement gives. */
+/* Notes an item that the statement removes from a container: for certain, or only if it turns
+ * out to be the statement's value. */
 static bool note_removed(struct graph_builder *builder, const struct term *term)
 {
     struct graph_visit *visit = &builder->visit;
@@ -708,7 +710,8 @@ static bool has_read(const struct term *term, uint32_t read)
     return false;
 }
 
-/* What a statement reads beside its value, as `i` of `x[i] = y`; without a term, all that it reads. */
+/* Adds the values that a statement reads outside of its term, as `i` of `x[i] = y`. Without a
+ * term these are all its reads. */
 static bool resolve_others(struct graph_builder *builder,
                            const struct site *site,
                            const struct term *term)
@@ -752,7 +755,7 @@ bool graph_resolve(struct graph_builder *builder, const struct site *site)
 
 /* ---- terms of sites ---- */
 
-/* Terms stay where they are when more are added: each is of its own in the arena. */
+/* Each term has its own memory in the arena, so it stays in place when others are added. */
 const struct term *
 graph_term_of(struct graph_builder *builder, uint32_t number, const struct site *site)
 {

@@ -1,8 +1,10 @@
-/* Updates of a training: a backward, and each call that writes to gradients or parameters, is one node.
+/* Updates of a training: a backward, and each call that writes to gradients or parameters, is
+ * one node.
  *
- * A backward is made from the first value that it gave a gradient: autograd begins there. A call that
- * writes to gradients, and an optimizer's step, are made from the update that wrote each of those
- * gradients last. Parameters and gradients are known by their addresses. */
+ * A backward is made from the first value that it gave a gradient, because autograd starts
+ * there. A call that writes to gradients, and an optimizer's step, are made from the update that
+ * wrote each of those gradients last. Parameters and gradients are identified by their
+ * addresses. */
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
 #include "runtime/view/graph/build.h"
@@ -25,9 +27,9 @@ static struct reading_update *newest(struct graph_updates *updates)
     return updates->count > 0 ? &updates->items[updates->count - 1] : NULL;
 }
 
-/* ---- the line that made it ---- */
+/* ---- the line of an update ---- */
 
-/* A site of the call's function on that line of that file; GRAPH_NONE: none. */
+/* A site of the call's function on that line of that file. GRAPH_NONE: none. */
 static uint32_t site_on_line(const struct graph_builder *builder,
                              const struct graph_raw_call *call,
                              const struct log_step_view *step)
@@ -48,7 +50,7 @@ static uint32_t site_on_line(const struct graph_builder *builder,
     return GRAPH_NONE;
 }
 
-/* The innermost unfinished call of the thread that has that line; GRAPH_NONE: none. */
+/* The innermost unfinished call of the thread that has a site on that line. GRAPH_NONE: none. */
 static uint32_t call_on_line(struct graph_builder *builder,
                              const struct log_step_view *step,
                              uint32_t *site)
@@ -107,7 +109,8 @@ static bool add_node(struct graph_builder *builder,
     return true;
 }
 
-/* What is before the last dot: `SGD` of `SGD.step` and `SGD.lr`. GRAPH_NONE: out of memory. */
+/* The text before the last dot: `SGD` of `SGD.step` and `SGD.lr`; 0: no dot. GRAPH_NONE: out of
+ * memory. */
 static uint32_t optimizer_of(struct graph_builder *builder, struct slice name)
 {
     struct slice last = slice_last_part(name, '.');
@@ -132,7 +135,8 @@ static struct graph_rate *find_rate(struct graph_updates *updates, uint32_t opti
     return NULL;
 }
 
-/* Settings are recorded when they change, at any line. Of more optimizers nothing is known. */
+/* Notes a learning rate. Settings are recorded when they change, at any line. Optimizers beyond
+ * GRAPH_RATES_MAX have no known rate. */
 static bool note_rate(struct graph_builder *builder, const struct log_event_view *event)
 {
     struct graph_updates *updates = &builder->updates;
@@ -172,7 +176,7 @@ bool graph_update_begin(struct graph_builder *builder,
         return true;
     }
     if (updates->count > 0 && newest(updates)->value == GRAPH_NONE) {
-        updates->count--; /* it wrote nothing */
+        updates->count--; /* the last update wrote nothing */
     }
     if (!graph_grow(builder, &items, &updates->capacity, updates->count,
                     sizeof *updates->items)) {
@@ -205,7 +209,7 @@ bool graph_update_begin(struct graph_builder *builder,
 
 /* ---- parameters ---- */
 
-/* The parameter with that address; a new one where there is none. GRAPH_NONE: out of memory. */
+/* The parameter with that address, added if it is new. GRAPH_NONE: out of memory. */
 static uint32_t parameter_of(struct graph_builder *builder, uint64_t object)
 {
     struct graph_updates *updates = &builder->updates;
@@ -238,8 +242,8 @@ static bool note(struct graph_builder *builder,
     return number_map_put(map, key, index) || graph_out_of_memory(builder);
 }
 
-/* What the event says of the values that the update wrote. The gradient that a backward begins with is
- * not its making. */
+/* Adds the event's statistics to the update. The gradient that a backward starts with is not
+ * counted for `largest`, because the backward did not compute it. */
 static bool add_figures(struct graph_builder *builder,
                         struct reading_update *update,
                         const struct log_event_view *event)
@@ -268,7 +272,7 @@ static bool add_figures(struct graph_builder *builder,
     return graph_text_add(builder, event->name, &update->largest_name);
 }
 
-/* The node of the update that wrote its gradient last; GRAPH_NONE: none did. */
+/* The node of the update that wrote the parameter's gradient last. GRAPH_NONE: none. */
 static uint32_t raw_of(const struct graph_builder *builder,
                        const struct graph_parameter *one)
 {
@@ -277,7 +281,7 @@ static uint32_t raw_of(const struct graph_builder *builder,
                : builder->updates.items[one->written_by].value;
 }
 
-/* A tensor of an update that is no backward. */
+/* Adds a tensor that an update other than a backward read or wrote. */
 static bool add_written(struct graph_builder *builder,
                         struct reading_update *update,
                         const struct log_event_view *event)
@@ -338,8 +342,8 @@ bool graph_update_parameter(struct graph_builder *builder,
     return event->kind != VALUE_TENSOR || add_written(builder, update, event);
 }
 
-/* A backward left it in `.grad`. If the gradient there was written by the counter's last write, the
- * backward added to it. */
+/* Adds a gradient that a backward accumulated in `.grad`. If its version is one more than that
+ * of the last known write, the backward added to the gradient there. */
 static bool add_accumulated(struct graph_builder *builder,
                             const struct reading_update *update,
                             const struct log_event_view *gradient)
@@ -390,7 +394,7 @@ bool graph_update_gradient(struct graph_builder *builder,
     return add_figures(builder, update, gradient);
 }
 
-/* A value of the statement that made the update: `norm = clip_grad_norm_(…)`. */
+/* Adds an edge to a value of the statement that made the update: `norm = clip_grad_norm_(…)`. */
 bool graph_update_join(struct graph_builder *builder, uint32_t raw)
 {
     const struct graph_updates *updates = &builder->updates;
