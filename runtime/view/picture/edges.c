@@ -1,4 +1,4 @@
-/* Edges: what was made from what. */
+/* Edges: each leads from a value to a value that was made from it. */
 #include "runtime/view/picture/marks.h"
 #include "runtime/view/picture/parts.h"
 
@@ -57,7 +57,8 @@ void edge_style(const struct sheet *sheet,
 
 /* ---- arrows ---- */
 
-/* From the last control point that is elsewhere to the end: where the arrow points. */
+/* The direction of the arrow: from the last control point that differs from the end point to the
+ * end point. */
 static void direction_of(const struct picture *picture,
                          const struct picture_item *curve,
                          double *x,
@@ -94,7 +95,7 @@ void edge_finish(struct sheet *sheet, struct picture_item *curve)
     end = picture->points + curve->first_point + curve->point_count - 1;
     end[0].x -= x * back;
     end[0].y -= y * back;
-    /* The control point goes along, so that the curve still arrives in this direction. */
+    /* Moves the control point too, so that the curve keeps its direction at the end. */
     end[-1].x -= x * back;
     end[-1].y -= y * back;
 }

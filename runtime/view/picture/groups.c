@@ -1,4 +1,4 @@
-/* Calls and loops: boxes around boxes, with a title. */
+/* Groups: titled boxes around the boxes of a call or a loop. */
 #include "runtime/view/picture/parts.h"
 
 #define TITLE_SIZE       8.0
@@ -41,7 +41,7 @@ add_line(struct buffer *text, const struct flow_group *group, bool has_files)
     buffer_add_number(text, group->line);
 }
 
-/* Of a class, without its module. */
+/* The name of a class without its module. */
 static struct slice last_name(struct slice path)
 {
     size_t start = path.size;
@@ -117,7 +117,8 @@ void group_measure(struct group_title *title,
 
 uint32_t group_color(const struct picture_palette *palette, unsigned depth)
 {
-    /* Deep ones take turns: each differs from what is around it, and none is dark. */
+    /* Deep groups alternate between two tints, so that each differs from the one around it and
+     * none is dark. */
     static const double parts[] = {0.05, 0.09, 0.13};
     unsigned index = depth < 3 ? depth : 1 + (depth + 1) % 2;
 

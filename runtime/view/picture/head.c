@@ -1,4 +1,4 @@
-/* Above the picture: its title, the file, how much it shows and what it leaves out. */
+/* The head above the picture: its title, the file, the counts, and what was left out. */
 #include "runtime/view/picture/parts.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define VERDICT_HEIGHT 13.0
 #define LINE_MAX       (sizeof((struct head *)0)->lines / sizeof(struct slice))
 #define VERDICT_MAX    (sizeof((struct head *)0)->verdict / sizeof(struct slice))
-/* One verdict alone does not fill the page. */
+/* Limit of one verdict, so that it does not fill the page. */
 #define VERDICT_LINES 3
 
 static struct text_style title_style(const struct sheet *sheet)
@@ -24,7 +24,8 @@ static struct text_style line_style(const struct sheet *sheet)
     return (struct text_style){PICTURE_SANS, LINE_SIZE, sheet->palette->faint};
 }
 
-/* The first sentence is the verdict, the others say more of it. */
+/* The style of a verdict's sentence. The first is the verdict itself, in bold; the others
+ * explain it. */
 static struct text_style verdict_style(const struct sheet *sheet, bool is_first)
 {
     return (struct text_style){is_first ? PICTURE_SANS_BOLD : PICTURE_SANS,
@@ -39,7 +40,7 @@ add_counted(struct buffer *text, uint64_t count, const char *one, const char *ma
     buffer_add(text, slice_of(count == 1 ? one : many));
 }
 
-/* A sentence, or a part of one, that is not broken. */
+/* Adds a sentence or a part of one. It is not broken. */
 static void head_add(struct head *head, struct sheet *sheet, double width)
 {
     struct text_style style = line_style(sheet);

@@ -1,4 +1,4 @@
-/* The legend: what the lines, cards and cells mean that occur, and no others. */
+/* The legend: explains the lines, cards and cells that occur in the picture, and no others. */
 #include "runtime/view/picture/marks.h"
 #include "runtime/view/picture/parts.h"
 
@@ -18,7 +18,7 @@ enum legend_kind {
     LEGEND_MARK,
     LEGEND_ROLE,
     LEGEND_TIMES,
-    LEGEND_RAMP, /* which: 0 both signs, 1 without negative ones */
+    LEGEND_RAMP, /* `which`: 0 for both signs, 1 without negative values */
     LEGEND_NAN,
     LEGEND_INFINITE,
     LEGEND_LOOP,
@@ -74,7 +74,7 @@ static void legend_add(struct legend *legend,
                    style_width(entry_style(sheet), entry->text);
 }
 
-/* ---- what occurs ---- */
+/* ---- what the picture contains ---- */
 
 struct occurrence {
     bool edges[EDGE_LINE_COUNT];
@@ -90,7 +90,7 @@ struct occurrence {
     bool infinite;
 };
 
-/* The marks of cells that the sample has: a table may show fewer of them, seldom. */
+/* Finds the kinds of cells in the sample. In rare cases the table shows fewer of them. */
 static void find_cells(struct occurrence *found, const struct flow_node *node)
 {
     size_t size = dtype_size(node->dtype);
@@ -152,7 +152,7 @@ static void legend_measure(struct legend *legend, double wrap)
     legend->height = legend->count > 0 ? LEGEND_GAP + rows * ROW_HEIGHT : 0;
 }
 
-/* The gravest first; none where there are no marks. */
+/* Adds the marks, the gravest first. */
 static void
 add_marks(struct legend *legend, struct sheet *sheet, const struct occurrence *found)
 {

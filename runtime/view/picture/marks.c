@@ -1,5 +1,5 @@
-/* Marks: what is to be seen at once. Each has a card, a word and, where it is grave, edges of its
- * own, so that none is told by colour alone. */
+/* Marks: how highlighted nodes are drawn. Each mark has a card, a word and, if it is grave,
+ * edges of its own. Colour is never the only sign. */
 #include "runtime/view/picture/marks.h"
 
 #define REMARK_SIZE   7.0
@@ -25,7 +25,7 @@ static const struct {
                             "! NaN or Inf made here, from finite values"},
 };
 
-/* What is to be seen first. */
+/* Whether the mark is one of the most prominent. */
 static bool is_loud(enum flow_mark mark)
 {
     return mark == FLOW_MARK_OWN || mark == FLOW_MARK_PRODUCER ||

@@ -1,4 +1,4 @@
-/* How marked nodes and what is between them look. */
+/* The look of marked nodes and of the edges between them. */
 #ifndef MONITORCH_VIEW_PICTURE_MARKS_H
 #define MONITORCH_VIEW_PICTURE_MARKS_H
 
@@ -16,17 +16,17 @@ struct mark_style {
 
 struct mark_style mark_style_of(const struct picture_palette *palette,
                                 enum flow_mark mark);
-/* `differs here`, with a sign before it; "" for no mark. */
+/* `differs here` with a sign before it. "" for no mark. */
 struct slice mark_word(enum flow_mark mark);
-/* In the legend. */
+/* The text of the legend. */
 const char *mark_meaning(enum flow_mark mark);
 
 void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark);
 
-/* Whether the edge leads from one difference, or from one value that is not finite, to the
+/* Whether the edge leads from one difference to the next, or from one non-finite value to the
  * next. */
 bool mark_is_handed_on(const struct flow_graph *graph, const struct flow_edge *edge);
-/* Such an edge, whatever its kind. */
+/* Gives such an edge its style, whatever its kind. */
 void mark_edge(const struct sheet *sheet, struct picture_item *curve);
 
 #endif

@@ -1,10 +1,10 @@
-/* Cutting a picture into pages, between boxes. */
+/* Cuts a picture into pages, between boxes. */
 #include "runtime/view/picture/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Rows into columns into rows …: real pictures need two or three. */
+/* Alternating cuts into rows and columns. Real pictures need two or three. */
 #define DEPTH_MAX 8
 #define MARGIN    9.0
 
@@ -12,12 +12,12 @@ struct cutter {
     struct picture *picture;
     struct picture_page *pages; /* in the picture's arena */
     size_t page_capacity;
-    double width; /* of a page, in the picture's points */
+    double width; /* of a page, at the picture's scale */
     double height;
     bool has_failed;
 };
 
-/* Parts that lie between cuts, and where those are. */
+/* The parts between two cuts, and the rectangle between the cuts. */
 struct piece {
     struct page_part *parts;
     size_t count;
@@ -80,9 +80,9 @@ static bool has_titles_alone(const struct piece *piece)
     return true;
 }
 
-/* The page reaches from cut to cut where that is no more than a page holds, so that borders
- * of groups are on it; else just around its parts. Pages may be as many as there are parts,
- * and there is room for that. */
+/* Adds a page. It reaches from cut to cut if that is no more than a page holds, so that borders
+ * of groups are on it; otherwise it encloses only its parts. There is room for as many pages as
+ * there are parts. */
 static void
 page_add(struct cutter *cutter, struct picture_page bounds, struct piece piece)
 {
@@ -110,8 +110,8 @@ page_add(struct cutter *cutter, struct picture_page bounds, struct piece piece)
 
 static void cut(struct cutter *cutter, struct piece piece, bool is_down);
 
-/* What lies between two cuts: one page, or it is cut the other way. What cannot be cut is a
- * page that is larger than others, in the end. */
+/* Turns the piece between two cuts into one page, or cuts it in the other direction. A piece
+ * that cannot be cut becomes a page that is larger than the others. */
 static void cut_further(struct cutter *cutter, struct piece piece, bool is_down)
 {
     struct picture_page bounds = bounds_of(piece.parts, piece.count);
@@ -125,7 +125,7 @@ static void cut_further(struct cutter *cutter, struct piece piece, bool is_down)
     cut(cutter, piece, !is_down);
 }
 
-/* Cuts off what lies before `position`, its first `count` parts. */
+/* Cuts off the first `count` parts, all of which end before `position`. */
 static void cut_off(struct cutter *cutter,
                     struct piece *piece,
                     size_t count,
@@ -145,13 +145,13 @@ static void cut_off(struct cutter *cutter,
     cut_further(cutter, before, is_down);
 }
 
-/* Cuts across: down the picture or to its right, as late as a page allows. */
+/* Cuts the piece across its height (is_down) or its width. Each cut is as late as a page allows. */
 static void cut(struct cutter *cutter, struct piece piece, bool is_down)
 {
     double length = is_down ? cutter->height : cutter->width;
     struct page_part *last = piece.parts + piece.count;
-    struct page_part *gap = piece.parts; /* the last place where a page can end, */
-    double position = 0;                 /* in the middle of the free space there */
+    struct page_part *gap = piece.parts; /* the last gap at which a page can end */
+    double position = 0;                 /* the middle of that gap */
     double end;
 
     qsort(piece.parts, piece.count, sizeof *piece.parts,
@@ -161,7 +161,7 @@ static void cut(struct cutter *cutter, struct piece piece, bool is_down)
         double start = start_of(part, is_down);
 
         if (start >= end) {
-            /* Up to here it may be too long already: then it ends where it last could. */
+            /* If the parts up to here are too long, the page ends at the previous gap. */
             if (gap > piece.parts && end - start_of(piece.parts, is_down) > length) {
                 cut_off(cutter, &piece, (size_t)(gap - piece.parts), position, is_down);
             }
@@ -176,7 +176,7 @@ static void cut(struct cutter *cutter, struct piece piece, bool is_down)
     cut_further(cutter, piece, is_down);
 }
 
-/* How much of the picture goes on a page. */
+/* Finds how much of the picture fits on a page. */
 static void page_size(struct cutter *cutter, const struct picture_options *options)
 {
     double width = options->page_width / PAGE_SCALE_LEAST;

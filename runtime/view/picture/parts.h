@@ -1,4 +1,4 @@
-/* The parts of a picture besides its boxes: groups, edges, head, legend, pages. */
+/* The parts of a picture other than its boxes: groups, edges, head, legend, pages. */
 #ifndef MONITORCH_VIEW_PICTURE_PARTS_H
 #define MONITORCH_VIEW_PICTURE_PARTS_H
 
@@ -14,13 +14,13 @@ struct group_title {
     struct slice detail; /* `Attention.forward  model.py:31` */
     struct pill times;
     bool is_code;
-    unsigned depth; /* 0: on the page itself */
+    unsigned depth; /* 0: outermost */
     double width;
 };
 
 struct group_options {
-    bool has_files;   /* the graph is of several files */
-    bool has_threads; /* … threads */
+    bool has_files;   /* the graph's nodes are in several files */
+    bool has_threads; /* the graph has several threads */
 };
 
 void group_measure(struct group_title *title,
@@ -28,7 +28,7 @@ void group_measure(struct group_title *title,
                    struct sheet *sheet,
                    const struct flow_group *group,
                    const struct group_options *options);
-/* Of what lies inside, by the depth of the group. */
+/* The fill of a group, by its depth. */
 uint32_t group_color(const struct picture_palette *palette, unsigned depth);
 
 void group_draw(struct sheet *sheet,
@@ -51,7 +51,7 @@ enum edge_line {
 };
 
 enum edge_line edge_line_of(const struct flow_edge *edge);
-/* Colour, thickness and dash. */
+/* Sets colour, thickness and dash of an edge. */
 void edge_style(const struct sheet *sheet,
                 enum edge_line style,
                 uint64_t count,
@@ -63,27 +63,27 @@ void edge_draw(struct sheet *sheet,
                size_t point_count,
                double x,
                double y);
-/* Makes room for the arrow's head at the end of the curve that was added last. */
+/* Shortens the curve that was added last, to make room for its arrow's head. */
 void edge_finish(struct sheet *sheet, struct picture_item *curve);
 
 /* ---- head.c: title, file, counts, what was left out ---- */
 
 struct head {
     struct slice title;
-    struct slice verdict[8]; /* lines of what is told first */
+    struct slice verdict[8]; /* lines of the verdict */
     uint32_t verdict_count;
-    uint32_t first_count; /* of these, the lines of the first sentence */
+    uint32_t first_count; /* the lines of its first sentence */
     struct slice lines[16];
     uint32_t line_count;
     double width;
     double height;
 };
 
-/* Free space at the end of the head's height, and at the beginning of the legend's. */
+/* Free space at the lower end of the head, and at the upper end of the legend. */
 #define HEAD_GAP   12.0
 #define LEGEND_GAP 16.0
 
-/* The lines are broken at `width`. */
+/* Prepares the head, with lines broken at `width`. */
 void head_prepare(struct head *head,
                   struct sheet *sheet,
                   const struct flow_graph *graph,
@@ -92,7 +92,7 @@ void head_prepare(struct head *head,
                   double width);
 void head_draw(const struct head *head, struct sheet *sheet, double x, double y);
 
-/* ---- legend.c: what occurs in the picture, and nothing else ---- */
+/* ---- legend.c: explains what occurs in the picture ---- */
 
 #define LEGEND_MAX 32
 
@@ -120,18 +120,18 @@ void legend_draw(const struct legend *legend, struct sheet *sheet, double x, dou
 
 /* ---- pages.c ---- */
 
-/* A page shows the picture at least this large where boxes allow it; a little smaller where
- * the picture is then no wider than a page. */
+/* The least scales of the picture on a page. SCALE_LEAST is used if boxes allow it, SCALE_WHOLE
+ * if the picture then is no wider than a page. */
 #define PAGE_SCALE_LEAST 0.62
 #define PAGE_SCALE_WHOLE 0.45
 
-/* A rectangle that no cut may run through. */
+/* A rectangle that no cut may cross. */
 struct page_part {
     double x, y, width, height;
-    bool is_title; /* of a group: without what it is the title of, it makes no page */
+    bool is_title; /* title of a group: a page of titles alone is not made */
 };
 
-/* Puts the parts into another order. false where memory ran out. */
+/* Cuts the picture into pages. Reorders `parts`. Returns false if memory runs out. */
 bool pages_cut(struct picture *picture,
                struct page_part *parts,
                size_t part_count,

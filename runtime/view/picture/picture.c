@@ -1,5 +1,5 @@
-/* Draws a graph: boxes first, for their sizes; then the layout; then all that lies under and
- * around them, which is put before the boxes in the end. */
+/* Drawing of a graph: first the boxes, which have sizes then; then the layout; then everything
+ * under and around the boxes, which is moved before them in the order of drawing. */
 #include "runtime/view/picture/picture.h"
 
 #include "runtime/base/memory.h"
@@ -11,31 +11,32 @@
 #define MARGIN 18.0
 /* Head and legend are at least this wide, however narrow the graph is. */
 #define TEXT_WIDTH_LEAST 380.0
-/* From so many boxes on, each shows less, so that a graph of 100,000 can be drawn too. */
+/* Above these numbers of boxes, each shows less, so that a graph of 100,000 can be drawn too. */
 #define TABLE_NODE_MAX 2500
 #define LONG_NODE_MAX  12000
-/* Up to so many boxes the layout is tried for several pages. */
+/* Up to this number of boxes, several layouts are tried. */
 #define TRIED_NODE_MAX 2500
 
-/* What belongs to one drawing and is gone after it. */
+/* The state of one drawing. */
 struct drawing {
     struct sheet sheet;
     const struct flow_graph *graph;        /* borrowed */
     const struct picture_options *options; /* borrowed */
     struct layout layout;
-    struct box *boxes; /* all of these are owned by `arena` */
+    struct box *boxes; /* this and the next arrays are owned by `arena` */
     struct layout_box *places;
     struct layout_group *group_places;
     struct layout_edge *routes;
     struct group_title *titles;
-    struct page_part *parts; /* what no page may cut: boxes, titles, head, legend */
+    struct page_part
+        *parts; /* rectangles that no page may cut: boxes, titles, head, legend */
     size_t part_count;
     enum box_detail *details; /* of each box */
-    double *group_tops; /* where the highest box of each group begins, in the layout */
+    double *group_tops;       /* y of the highest box of each group, in the layout */
     struct head head;
     struct legend legend;
     enum box_detail detail;
-    double x; /* of the graph in the picture */
+    double x; /* place of the graph in the picture */
     double y;
     struct arena arena;
 };
@@ -78,7 +79,8 @@ static bool drawing_allocate(struct drawing *drawing)
     return !arena->has_failed;
 }
 
-/* Whether the node is the same value as the edge's source, and nothing more is to be said of it. */
+/* Whether the node has the same value as the edge's source, and the picture says nothing more
+ * about it. */
 static bool is_same_value(const struct flow_graph *graph, const struct flow_edge *edge)
 {
     const struct flow_node *node = &graph->nodes[edge->target];
@@ -154,9 +156,9 @@ static bool lay_out(struct drawing *drawing, double proportion, struct error *er
     return layout_compute(layout, error);
 }
 
-/* How large a picture is: between its own area, which may be a strip, and that of the smallest
- * page of the wanted proportion that holds it, which may be empty for the most part. Where
- * somebody asked for another proportion than is usual, the page alone counts. */
+/* The size by which layouts are compared: the geometric mean of the picture's own area, which
+ * may be a strip, and the area of the smallest page of the wanted proportion that holds it,
+ * which may be mostly empty. If the user chose the proportion, only the page counts. */
 static double size_of(const struct layout *layout, double proportion, double cost)
 {
     double page_width = fmax(layout->width, layout->height / proportion);
@@ -167,11 +169,15 @@ static double size_of(const struct layout *layout, double proportion, double cos
     return page_width * sqrt(proportion * layout->width * layout->height) * cost;
 }
 
-/* What is read from top to bottom without a break is clearer than columns, whose edges have to
- * go a long way back up: so no columns are tried first, and kept where the picture is not much
- * larger for it. And the layout does not know beforehand how its columns and rows will come
- * out: asking it for pages that are a little wider or higher often fits better, but the first
- * answer is kept where others are not much better, so that a box more does not move all. */
+/* Finds the best layout.
+ *
+ * A picture without columns is read from top to bottom, while the edges of columns lead a long
+ * way back up. So one without columns is tried first, and has the lowest cost factor. The layout
+ * cannot predict the size of its columns and rows; pages that are a little wider or higher often
+ * fit better. But the wanted page is preferred unless others are clearly better, so that one
+ * more box does not change the whole picture.
+ *
+ * Costs up to seven layouts. */
 static bool lay_out_best(struct drawing *drawing, struct error *error)
 {
     static const struct {
@@ -193,7 +199,7 @@ static bool lay_out_best(struct drawing *drawing, struct error *error)
         if (!lay_out(drawing, wanted * tries[i].factor, error)) {
             return false;
         }
-        /* Pages are one below the other where none is too narrow for that. */
+        /* Pages are stacked without columns if the layout is narrow enough for them. */
         if (i == 0 && drawing->options->has_pages &&
             drawing->layout.width + 2 * MARGIN <=
                 drawing->options->page_width / PAGE_SCALE_WHOLE) {
@@ -249,14 +255,14 @@ static bool compute_layout(struct drawing *drawing, struct error *error)
     return lay_out_best(drawing, error);
 }
 
-/* ---- putting all in its place ---- */
+/* ---- placing ---- */
 
 static void measure_around(struct drawing *drawing)
 {
     struct picture *picture = drawing->sheet.picture;
     double width = fmax(drawing->layout.width, TEXT_WIDTH_LEAST);
 
-    /* A page is no wider for its head. */
+    /* A head must not make a page wider. */
     if (drawing->options->has_pages && drawing->options->page_width > 0) {
         width = fmin(width, fmax(drawing->options->page_width, TEXT_WIDTH_LEAST));
     }
@@ -312,7 +318,7 @@ static void move_boxes(struct drawing *drawing)
     }
 }
 
-/* A title stays with the highest box below it. */
+/* Adds the titles as parts. Each is joined with the highest box below it. */
 static void add_titles(struct drawing *drawing)
 {
     const struct flow_graph *graph = drawing->graph;
@@ -394,7 +400,7 @@ static bool draw(struct drawing *drawing, struct error *error)
     move_boxes(drawing);
     add_titles(drawing);
     add_parts_around(drawing);
-    sheet_raise(&drawing->sheet, box_item_count); /* boxes are on top of all */
+    sheet_raise(&drawing->sheet, box_item_count); /* boxes are drawn last, on top */
     if (!pages_cut(picture, drawing->parts, drawing->part_count, drawing->options)) {
         return error_set_memory(error);
     }

@@ -1,7 +1,7 @@
 /* A picture: rectangles, lines and texts at their places, for a painter that need not know what
- * they mean. Points are 1/72 inch at 100 %; x to the right, y downwards. Texts are measured with
- * widths that are built in (text_width.h), so the same graph gives the same picture on every
- * machine; a painter whose font is wider squeezes the text into the width that the item has. */
+ * they mean. A point is 1/72 inch at 100 %; x grows to the right, y downwards. Texts are
+ * measured with built-in widths (text_width.h), so the same graph gives the same picture on
+ * every machine. A painter whose font is wider narrows the text to the item's width. */
 #ifndef MONITORCH_VIEW_PICTURE_PICTURE_H
 #define MONITORCH_VIEW_PICTURE_PICTURE_H
 
@@ -26,27 +26,27 @@ enum picture_item_kind {
     PICTURE_RECTANGLE,
     PICTURE_TEXT,
     PICTURE_CURVE,    /* cubic Béziers: the first point, then three for each */
-    PICTURE_POLYLINE, /* straight from point to point, its corners round */
-    PICTURE_GROUP_BEGIN, /* what follows belongs together: `text` says what it is ("node y"), */
-    PICTURE_GROUP_END, /* for SVG's structure and titles */
+    PICTURE_POLYLINE, /* straight lines with rounded corners */
+    PICTURE_GROUP_BEGIN, /* starts a group of items for SVG; `text` is its class ("node y") */
+    PICTURE_GROUP_END, /* ends it */
 };
 
 struct picture_item {
     enum picture_item_kind kind;
-    double x, y;          /* RECTANGLE: its left top; TEXT: left end of its baseline */
-    double width, height; /* TEXT: width is its place, measured; height is unused */
-    double radius;        /* RECTANGLE: of its corners */
+    double x, y; /* RECTANGLE: upper left corner; TEXT: left end of its baseline */
+    double width, height; /* TEXT: width is the measured one, height is unused */
+    double radius;        /* RECTANGLE: radius of its corners */
     uint32_t
-        fill; /* 0xRRGGBBAA, 0: none. TEXT: its colour; CURVE: of the arrow's head */
+        fill; /* 0xRRGGBBAA, 0: none. TEXT: colour of the letters; CURVE: colour of the arrow's head */
     uint32_t stroke;
     double stroke_width;
-    double dash; /* length of dashes and gaps; 0: a full line */
+    double dash; /* length of dashes and gaps; 0: solid */
     enum picture_face face;
-    double size;           /* TEXT: of the font */
-    bool has_arrow;        /* CURVE: a head beyond its end, see picture_arrow */
-    bool is_right_to_left; /* TEXT: begins at its right, else at its left */
-    struct slice text;     /* UTF-8, nothing unprintable. GROUP_BEGIN: its class */
-    struct slice title;    /* GROUP_BEGIN: what a person is told of it; "" */
+    double size;           /* TEXT: font size */
+    bool has_arrow;        /* CURVE: has a head beyond its end, see picture_arrow */
+    bool is_right_to_left; /* TEXT: starts at its right end */
+    struct slice text;     /* UTF-8, printable only. GROUP_BEGIN: its class */
+    struct slice title;    /* GROUP_BEGIN: the tooltip; "" */
     size_t first_point;    /* CURVE, POLYLINE */
     size_t point_count;
 };
@@ -56,9 +56,9 @@ struct picture_point {
     double y;
 };
 
-/* A part of the picture that goes on one page. */
+/* The part of the picture that is on one page. */
 struct picture_page {
-    double x, y, width, height; /* of the picture */
+    double x, y, width, height; /* in the picture's coordinates */
 };
 
 enum picture_theme {
@@ -69,28 +69,27 @@ enum picture_theme {
 /* The boxes that show a table of values. */
 enum picture_tables {
     PICTURE_TABLES_ALL,
-    PICTURE_TABLES_ENDS, /* of what nothing drawn was made from, and of what nothing was made of */
+    PICTURE_TABLES_ENDS, /* tables of inputs and outputs of the picture: nodes without incoming or without outgoing edges */
     PICTURE_TABLES_NONE,
 };
 
 struct picture_options {
     enum picture_theme theme;
-    struct slice title; /* "": made from the file's name */
+    struct slice title; /* "": the file's name */
     const struct slice
-        *verdict; /* borrowed: told first, below the title, a line or more each */
+        *verdict; /* borrowed; printed below the title, each on its own lines */
     size_t verdict_count;
-    double proportion; /* of the page, height by width; 0: one column */
-    bool
-        has_pages; /* cut into pages of page_width x page_height, no box across a cut */
+    double proportion; /* height / width of the page; 0: one column */
+    bool has_pages;    /* cut into pages of page_width x page_height; no box is cut */
     double page_width;
     double page_height;
-    /* What a table shows at most, of what the sample has. */
+    /* The most values of a sample that a table shows. */
     enum picture_tables tables;
-    /* A box that holds the same value as another one, under another name, is one line. */
+    /* A box that holds the same value as another one under another name is one line. */
     bool has_chips;
-    bool is_dense;    /* boxes without figures, and less room between them */
-    double scale;     /* of the file, which is drawn so much smaller; 0: 1 */
-    struct slice how; /* "": how to see what was folded, printed in the head */
+    bool is_dense;    /* boxes without figures, closer together */
+    double scale;     /* the file's scale; 0: 1 */
+    struct slice how; /* printed in the head: how to see folded parts; "" */
     uint32_t max_vector;
     uint32_t max_matrix;
     uint32_t max_slices;
@@ -118,19 +117,19 @@ struct picture {
     size_t page_count;
     size_t item_capacity;
     size_t point_capacity;
-    struct arena arena; /* owns pages and texts, but those of the graph */
+    struct arena arena; /* owns the pages, and the texts except the graph's */
 };
 
 void picture_init(struct picture *picture);
 void picture_release(struct picture *picture);
 
-/* Draws the graph, which has to live as long as the picture. Fails where memory runs out. */
+/* Draws the graph, which must outlive the picture. Returns false if memory runs out. */
 bool picture_draw(struct picture *picture,
                   const struct flow_graph *graph,
                   const struct picture_options *options,
                   struct error *error);
 
-/* The head of a curve's arrow: a triangle, its tip first, where the edge meets its box. The
+/* The head of a curve's arrow: a triangle, starting with its tip, which touches the box. The
  * curve itself ends inside the head. */
 void picture_arrow(const struct picture *picture,
                    const struct picture_item *curve,

@@ -1,4 +1,4 @@
-/* From a trace to a file that a person looks at. */
+/* Renders a trace or a graph as a picture file. */
 #include "runtime/view/picture/render.h"
 
 #include "runtime/trace/reader.h"
@@ -63,7 +63,7 @@ bool render_format_of(struct slice path,
     return false;
 }
 
-/* ---- of a graph ---- */
+/* ---- from a graph ---- */
 
 static bool report_progress(const struct render_options *options,
                             enum render_stage stage,
@@ -150,16 +150,15 @@ bool render_graph(const struct flow_graph *graph,
     return is_done;
 }
 
-/* ---- of a trace ---- */
+/* ---- from a trace ---- */
 
 struct render {
     const struct render_options *options; /* borrowed */
     struct log_reader *reader;            /* owned */
     struct source_lines sources;          /* owned */
     struct flow_graph graph;              /* owned */
-    struct flow_reading
-        *reading;   /* owned: of the graph, where several are tried; may be
-                                     NULL */
+    struct flow_reading *
+        reading; /* owned: the events of the trace, if several graphs are tried; may be NULL */
     uint32_t depth; /* as in render_result */
 };
 
@@ -203,26 +202,26 @@ static bool build_graph(struct render *render, struct error *error)
            check_node_count(render, error);
 }
 
-/* ---- of a trace, so that it is read on about a screen ---- */
+/* ---- from a trace, fitted to about a screen ---- */
 
-/* One and a half screens of 1,280 x 800 pixels, one below the other; in points. */
+/* One and a half screens of 1,280 x 800 pixels, stacked; in points. */
 #define FITTED_WIDTH  960.0
 #define FITTED_HEIGHT 900.0
-/* More nodes than that fit in no way. */
+/* A graph of more nodes never fits. */
 #define FITTED_NODE_MAX 150
-/* The deepest calls that are tried, where the whole does not fit. */
+/* The deepest call depth that is tried if the whole does not fit. */
 #define FITTED_DEPTH 3
-/* A picture that fits in no way and is no larger than that is drawn smaller. */
+/* A picture that never fits, but is at most this much too large, is scaled down. */
 #define FITTED_EXCESS (4.0 / 3)
 
 /* One way to draw the trace. */
 struct fitting {
     struct flow_options flow;
     struct picture_options picture;
-    bool drops_names; /* of a value that has another one */
+    bool drops_names; /* drop names of a value that has another name */
 };
 
-/* Makes the graph anew of what was read. Of one that fits in no way no values are read. */
+/* Makes a new graph from the events that were read. Values are read only if the graph can fit. */
 static bool
 remake_graph(struct render *render, const struct fitting *fitting, struct error *error)
 {
@@ -233,7 +232,7 @@ remake_graph(struct render *render, const struct fitting *fitting, struct error 
            (!fitting->drops_names || flow_graph_drop_names(&render->graph, error));
 }
 
-/* How many times too large the picture is, where it is longest: up to 1 it fits. */
+/* Finds the ratio of the picture's longest excess to the screens. It fits if that is at most 1. */
 static bool measure_picture(const struct flow_graph *graph,
                             const struct picture_options *options,
                             double *excess,
@@ -277,10 +276,10 @@ bool render_fits(const struct flow_graph *graph,
     return true;
 }
 
-/* The ways to draw a graph, the one that shows most first. */
+/* The ways to draw a graph, in order of how much they show. */
 static const struct way {
     enum picture_tables tables;
-    double proportion; /* 0: as it was asked for */
+    double proportion; /* 0: as in the options */
     bool is_dense;
 } ways[] = {
     {PICTURE_TABLES_ALL, 0, false},    {PICTURE_TABLES_ALL, 0.9, false},
@@ -291,7 +290,7 @@ static const struct way {
     {PICTURE_TABLES_NONE, 1.2, true},  {PICTURE_TABLES_NONE, 0.6, true},
 };
 
-/* In `ways`. */
+/* Index in `ways`. */
 #define FIRST_WITHOUT_TABLES 4
 
 static void use_way(struct render *render, struct fitting *fitting, size_t index)
@@ -306,8 +305,8 @@ static void use_way(struct render *render, struct fitting *fitting, size_t index
                                       : options->picture.proportion;
 }
 
-/* Finds the first way from that one on that fits, or the one that exceeds the screens least. `*excess`
- * is its: up to 1 it fits. */
+/* Finds the first way, from `first` on, that fits, or else the one with the least excess. It
+ * fits if `*excess` is at most 1. */
 static bool try_ways(struct render *render,
                      struct fitting *fitting,
                      size_t first,
@@ -337,8 +336,8 @@ static bool try_ways(struct render *render,
     return true;
 }
 
-/* Tries depths from `depth` down to `least`, as long as something is drawn; or the one that is
- * fixed. */
+/* Tries call depths from `depth` down to `least`, as long as the graph has nodes. Tries only the
+ * given depth if the options keep it. */
 static bool try_depths(struct render *render,
                        struct fitting *fitting,
                        uint32_t depth,
@@ -364,20 +363,21 @@ static bool try_depths(struct render *render,
     }
     *fits = excess <= 1;
     if (!keeps_depth && render->graph.node_count == 0) {
-        fitting->flow.depth++; /* nothing is drawn of the outermost calls */
+        fitting->flow.depth++; /* the outermost calls have no nodes */
         return remake_graph(render, fitting, error);
     }
     return true;
 }
 
-/* ---- boxes of calls that are opened while there is room ---- */
+/* ---- opening calls while there is room ---- */
 
 #define OPENED_MAX 16
-/* Fewer values than that, made in the picture and not named again, show little beside a box that has more
- * inside than there are boxes: that is opened even if all are drawn a little smaller. */
+/* A picture with fewer new values than this shows little if its largest box has more values
+ * inside than the picture has boxes. That box is opened even if the picture must be scaled down
+ * a little. */
 #define FEW_VALUES 8
 
-/* Functions whose calls are opened. */
+/* The functions whose calls are opened. */
 struct opening {
     uint64_t opened[OPENED_MAX];
     uint32_t count;
@@ -387,7 +387,8 @@ static bool shows_little(const struct flow_graph *graph,
                          const struct flow_node *largest)
 {
     uint32_t count = 0;
-    uint32_t named = FLOW_NONE; /* the newest that an edge says is another's value */
+    uint32_t named =
+        FLOW_NONE; /* the last target of an edge between names of one value */
 
     for (uint32_t i = 0; i < graph->node_count; i++) {
         count += (graph->nodes[i].flags & FLOW_NODE_SOURCE) == 0;
@@ -405,7 +406,7 @@ static bool shows_little(const struct flow_graph *graph,
            largest->inside_count / largest->count > graph->node_count;
 }
 
-/* The box with the most values inside; NULL: there is none. */
+/* The call's box with the most values inside. NULL: no calls. */
 static const struct flow_node *find_largest(const struct flow_graph *graph)
 {
     const struct flow_node *largest = NULL;
@@ -421,8 +422,8 @@ static const struct flow_node *find_largest(const struct flow_graph *graph)
     return largest;
 }
 
-/* Of the graph with one more function opened: how large it is; in a picture of few boxes, and in one
- * that has no further names of values already, without these if need be. */
+/* Measures the graph with one more function opened. If it does not fit, and it is small or names
+ * are dropped already, tries it again without further names of values. */
 static bool try_opened(struct render *render,
                        struct fitting *fitting,
                        bool is_small,
@@ -444,7 +445,7 @@ static bool try_opened(struct render *render,
            try_ways(render, fitting, FIRST_WITHOUT_TABLES, excess, error);
 }
 
-/* Opens the calls of the box's function, and closes them again where the picture no longer fits then. */
+/* Opens the calls of the box's function, and closes them again if the picture no longer fits. */
 static bool open_calls_of(struct render *render,
                           struct fitting *fitting,
                           struct opening *opening,
@@ -471,8 +472,8 @@ static bool open_calls_of(struct render *render,
     return remake_graph(render, fitting, error);
 }
 
-/* Of a graph that fits and has closed calls: a module that only calls another one is no picture of
- * it, so the largest box is opened, again and again, while the picture still fits. */
+/* Opens the largest box of a graph that fits, again and again, while the picture still fits. A
+ * module that only calls another one would show nothing otherwise. */
 static bool open_largest(struct render *render,
                          struct fitting *fitting,
                          struct opening *opening,
@@ -493,8 +494,8 @@ static bool open_largest(struct render *render,
     return true;
 }
 
-/* Leaves the first graph that fits: the whole; a step; the call of the module in it alone; else the
- * last of these that was tried, with all its calls closed. */
+/* Leaves the first graph that fits: the whole; one step; the call of the module in that step
+ * alone. If none fits, leaves the last of these with all calls closed. */
 static bool
 fit_graph(struct render *render, struct fitting *fitting, struct error *error)
 {
@@ -522,7 +523,7 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     }
     if (!fits && is_free && render->graph.step.has_update &&
         !try_depths(render, fitting, 0, 0, &fits, error)) {
-        return false; /* of training, rather the backward than more of the model */
+        return false; /* a training step at depth 0 shows the backward pass, which is preferred to more of the model */
     }
     if (fits || !is_free) {
         return true;
@@ -531,7 +532,7 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     return try_depths(render, fitting, FITTED_DEPTH, 0, &fits, error);
 }
 
-/* Of a graph that did not fit, and is drawn all the same. */
+/* Adds the values of a graph that did not fit and is drawn anyway. */
 static bool
 add_values(struct render *render, const struct fitting *fitting, struct error *error)
 {
@@ -542,7 +543,7 @@ add_values(struct render *render, const struct fitting *fitting, struct error *e
             (!fitting->drops_names || flow_graph_drop_names(&render->graph, error)));
 }
 
-/* Where the picture is a little too large, all of it is made smaller. */
+/* Scales the picture down if it is a little too large. */
 static bool
 scale_picture(struct render *render, struct fitting *fitting, struct error *error)
 {

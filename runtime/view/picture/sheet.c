@@ -1,4 +1,4 @@
-/* What all parts of a picture are drawn with. */
+/* The sheet on which all parts of a picture are drawn. */
 #include "runtime/view/picture/sheet.h"
 
 #include "runtime/base/memory.h"
@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-/* Longer texts are cut before anything is done with them: no box is that wide. */
+/* Longer texts are cut first: no box is that wide. */
 #define TEXT_LIMIT 1000
-/* Marks one above the other grow out of a box. */
+/* The most combining marks on one letter. More would extend beyond the box. */
 #define MARK_LIMIT  3
 #define ELLIPSIS    SLICE("\xE2\x80\xA6")
 #define REPLACEMENT SLICE("\xEF\xBF\xBD")
@@ -87,7 +87,7 @@ double sheet_text(struct sheet *sheet,
     item->size = style.size;
     item->fill = style.color;
     item->text = text;
-    /* Code is written from left to right, whatever letters its names have. */
+    /* Code is written from left to right, whatever the script of its names. */
     item->is_right_to_left = style.face != PICTURE_MONO &&
                              style.face != PICTURE_MONO_BOLD &&
                              text_is_right_to_left(text);
@@ -139,7 +139,7 @@ static bool is_drawable(uint32_t code)
            !(code >= 0xFDD0 && code <= 0xFDEF);
 }
 
-/* The same in `cleaned`, which has room for three bytes for each of the text's. */
+/* Writes the cleaned text to `cleaned`, which has room for three times the text's size. */
 static size_t clean(struct slice text, char *cleaned)
 {
     size_t size = 0;
@@ -230,8 +230,8 @@ struct slice sheet_shorten(struct sheet *sheet,
     return sheet_keep(sheet);
 }
 
-/* Where the line that begins at `start` ends: behind the last word that fits, or within the
- * first where that alone does not. */
+/* The end of the line that starts at `start`: after the last word that fits, or inside the first
+ * word if that alone does not fit. */
 static size_t
 line_end(struct text_style style, struct slice text, size_t start, double width)
 {

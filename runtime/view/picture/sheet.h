@@ -1,5 +1,5 @@
-/* What all parts of a picture are drawn with: items, texts and colours. Nothing here has to be
- * checked at once: a failed allocation is kept in has_failed, and told at the end. */
+/* The sheet on which all parts of a picture are drawn: items, texts and colours. Callers need
+ * not check each call: a failed allocation sets has_failed, which is reported at the end. */
 #ifndef MONITORCH_VIEW_PICTURE_SHEET_H
 #define MONITORCH_VIEW_PICTURE_SHEET_H
 
@@ -7,7 +7,7 @@
 #include "runtime/view/picture/picture.h"
 
 /* Colours, 0xRRGGBBAA. Signs, roles and kinds of edges differ in lightness as well as in hue,
- * and each is told in words or by its line too. */
+ * and also in words or line styles. */
 struct picture_palette {
     uint32_t background;
     uint32_t card;
@@ -16,13 +16,13 @@ struct picture_palette {
     uint32_t faint;
     uint32_t code;
     uint32_t code_fill;
-    uint32_t group_tint; /* mixed into the background, the more the deeper */
+    uint32_t group_tint; /* mixed into the background, more at greater depth */
     uint32_t group_border;
     uint32_t cell_border;
-    uint32_t positive; /* of the largest value in a table */
+    uint32_t positive; /* tint of the largest value in a table */
     uint32_t negative;
     uint32_t alarm;
-    uint32_t on_alarm; /* text on it */
+    uint32_t on_alarm; /* text on `alarm` */
     uint32_t value;    /* roles of boxes */
     uint32_t source;
     uint32_t argument;
@@ -32,7 +32,7 @@ struct picture_palette {
     uint32_t guess;
     uint32_t guess_card;
     uint32_t on_guess;
-    uint32_t edge; /* of a value; those of writes and aliases have the roles' colours */
+    uint32_t edge; /* of values; writes and aliases have the colours of their roles */
     uint32_t edge_same;
     uint32_t edge_carried;
     uint32_t loud; /* marks */
@@ -42,15 +42,15 @@ struct picture_palette {
     uint32_t inherited_card;
     uint32_t only;
     uint32_t only_card;
-    uint32_t gradient; /* and of what writes gradients or parameters */
+    uint32_t gradient; /* also of nodes that write gradients or parameters */
     uint32_t gradient_card;
 };
 
 const struct picture_palette *picture_palette(enum picture_theme theme);
 
-/* The same colour, as strong as `alpha` (0 to 255) says. */
+/* The same colour with the opacity `alpha` (0 to 255). */
 uint32_t color_fade(uint32_t color, unsigned alpha);
-/* Between two colours that are not seen through: 0 gives `from`, 1 `to`. */
+/* A mix of two opaque colours: 0 gives `from`, 1 `to`. */
 uint32_t color_mix(uint32_t from, uint32_t to, double part);
 
 struct text_style {
@@ -62,8 +62,8 @@ struct text_style {
 struct sheet {
     struct picture *picture;               /* borrowed */
     const struct picture_palette *palette; /* borrowed */
-    struct buffer scratch;                 /* owned: texts are put together here */
-    struct picture_item spare;             /* what is drawn where memory ran out */
+    struct buffer scratch;                 /* owned: texts are built here */
+    struct picture_item spare; /* returned for drawing when memory has run out */
     bool has_failed;
 };
 
@@ -71,11 +71,11 @@ void sheet_init(struct sheet *sheet, struct picture *picture, enum picture_theme
 void sheet_release(struct sheet *sheet);
 bool sheet_has_failed(const struct sheet *sheet);
 
-/* A new item, all zero but for its kind. Valid until the next one is added. */
+/* Adds an item that is all zero except for its kind. Valid until the next one is added. */
 struct picture_item *sheet_add(struct sheet *sheet, enum picture_item_kind kind);
 struct picture_item *
 sheet_rectangle(struct sheet *sheet, double x, double y, double width, double height);
-/* The text's left end and its baseline. Gives back its width. */
+/* Draws the text at its left end and baseline. Returns its width. */
 double sheet_text(struct sheet *sheet,
                   struct text_style style,
                   double x,
@@ -84,28 +84,28 @@ double sheet_text(struct sheet *sheet,
 double style_width(struct text_style style, struct slice text);
 void sheet_point(struct sheet *sheet, double x, double y);
 
-/* `class` is a constant; `title` is cleaned already. */
+/* `class` is a constant; `title` must be cleaned. */
 void sheet_begin(struct sheet *sheet, const char *class, struct slice title);
 void sheet_end(struct sheet *sheet);
 
 /* ---- texts ---- */
 
-/* The text as it may be drawn: UTF-8, nothing unprintable, of bounded length. */
+/* The text in drawable form: UTF-8, printable only, of bounded length. */
 struct slice sheet_clean(struct sheet *sheet, struct slice text);
-/* What was put together in `scratch`, which is empty afterwards. The text is cleaned. */
+/* Keeps the text of `scratch`, cleaned, and empties `scratch`. */
 struct slice sheet_keep(struct sheet *sheet);
 
 enum shorten_where { SHORTEN_START, SHORTEN_MIDDLE, SHORTEN_END };
 
-/* The text, or what of it is at most `width` wide, with an ellipsis where something was cut. */
+/* The text, shortened to `width` with an ellipsis if it is wider. */
 struct slice sheet_shorten(struct sheet *sheet,
                            struct text_style style,
                            struct slice text,
                            double width,
                            enum shorten_where where);
 
-/* Breaks a cleaned text between words, into at most `limit` lines of that width; the last is
- * shortened where there is more. Returns how many there are. */
+/* Breaks a cleaned text between words into at most `limit` lines of that width, and shortens the
+ * last if there is more. Returns the number of lines. */
 uint32_t sheet_wrap(struct sheet *sheet,
                     struct text_style style,
                     struct slice text,
@@ -116,7 +116,7 @@ uint32_t sheet_wrap(struct sheet *sheet,
 /* The last part of a path. */
 struct slice path_last_part(struct slice path);
 
-/* The first `count` items go to the end: they are drawn last, on top of the others. */
+/* Moves the first `count` items to the end: they are drawn last, on top of the others. */
 void sheet_raise(struct sheet *sheet, size_t count);
 
 #endif

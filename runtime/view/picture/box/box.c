@@ -1,4 +1,4 @@
-/* What stands in the box of a node, and where. */
+/* The box of a node: its texts, pills, table and figures, and their places. */
 #include "runtime/view/picture/box/box.h"
 
 #include "runtime/view/picture/marks.h"
@@ -55,7 +55,7 @@ add_ranges(struct figures *figures, struct sheet *sheet, const struct flow_node 
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        /* The std of single values is none. */
+        /* There is no std of a single value. */
         if (isnan(parts[i].range.low) && isnan(parts[i].range.high)) {
             continue;
         }
@@ -120,7 +120,7 @@ static void figures_prepare(struct figures *figures,
     if (!node->has_statistics || statistics_finite_count(&node->statistics) == 0) {
         return;
     }
-    /* A single value is in the table already. */
+    /* The table shows a single value already. */
     if (node->statistics.count < 2 && !is_folded) {
         return;
     }
@@ -142,7 +142,7 @@ static void figures_prepare(struct figures *figures,
     }
 }
 
-/* In one line where that is at most `width` wide, else in two columns. */
+/* Draws the figures in the number of columns that was found for the width of the box. */
 static void
 figures_draw(const struct figures *figures, struct sheet *sheet, double x, double y)
 {
@@ -160,7 +160,7 @@ figures_draw(const struct figures *figures, struct sheet *sheet, double x, doubl
     }
 }
 
-/* ---- Small words in a box's head: what the value is and what was done to it ---- */
+/* ---- Pills: small words in a box's head that name the value's role and changes ---- */
 
 #define PILL_SIZE      6.5
 #define PILL_PADDING   4.0
@@ -200,7 +200,7 @@ void pill_draw(struct sheet *sheet, const struct pill *pill, double x, double y)
                x + PILL_PADDING, y + PILL_HEIGHT - 3.1, pill->text);
 }
 
-/* ---- of a node ---- */
+/* ---- the pills of a node ---- */
 
 static struct slice
 prefixed(struct sheet *sheet, struct slice prefix, struct slice text)
@@ -211,7 +211,7 @@ prefixed(struct sheet *sheet, struct slice prefix, struct slice text)
     return sheet_keep(sheet);
 }
 
-/* `rebound: shape, dtype`: values are what the table shows. */
+/* Builds `rebound: shape, dtype`. A change of values is left out: the table shows them. */
 static struct slice
 with_differences(struct sheet *sheet, struct slice word, unsigned differences)
 {
@@ -268,7 +268,7 @@ add_change(struct pills *pills, struct sheet *sheet, const struct flow_node *nod
     }
 }
 
-/* All that is to be said of a node. */
+/* Adds all pills of a node. */
 static void
 pills_of_node(struct pills *pills, struct sheet *sheet, const struct flow_node *node)
 {
@@ -279,9 +279,9 @@ pills_of_node(struct pills *pills, struct sheet *sheet, const struct flow_node *
     }
 }
 
-/* ---- in lines ---- */
+/* ---- lines of pills ---- */
 
-/* Moves to the next line where the pill does not fit into this one. */
+/* Moves to the next line if the pill does not fit into this one. */
 static void next_place(const struct pill *pill, double width, double *x, double *y)
 {
     if (*x > 0 && *x + pill->width > width) {
@@ -290,7 +290,7 @@ static void next_place(const struct pill *pill, double width, double *x, double 
     }
 }
 
-/* The height of pills in lines of at most `width`. */
+/* The height of all pills, in lines of at most `width`. */
 static double pills_height(const struct pills *pills, double width)
 {
     double x = 0;
@@ -318,7 +318,7 @@ static double pills_width(const struct pills *pills, double limit)
     return widest;
 }
 
-/* Of one line; at most `limit` where they need several. */
+/* Draws the pills in lines of at most `width`. */
 static void pills_draw(
     const struct pills *pills, struct sheet *sheet, double x, double y, double width)
 {
@@ -332,9 +332,10 @@ static void pills_draw(
     }
 }
 
-/* Texts are the sheet's. Where there is nothing to say they are empty, or as wide as 0. */
+/* The texts below belong to the sheet. A part that the box does not have is an empty text, or
+ * has a width of 0. */
 
-/* How each of them is written. */
+/* The text styles of a box. */
 enum style_kind {
     STYLE_NAME,
     STYLE_PLACE,
@@ -346,7 +347,7 @@ enum style_kind {
 
 static struct text_style box_style(const struct sheet *sheet, enum style_kind kind);
 
-/* ---- What is written in the box of a node ---- */
+/* ---- The texts in the box of a node ---- */
 
 /* `model.py:31`, `line 31` */
 static struct slice box_place(struct sheet *sheet,
@@ -381,7 +382,7 @@ static void add_part(struct buffer *text, struct slice part)
     buffer_add_bytes(text, part.bytes, part.size < 80 ? part.size : 80);
 }
 
-/* The only element, where no table shows it: `= 4.188`, folded `= 4.188 … 4.301`. */
+/* Adds the only element of a value that has no table: `= 4.188`, folded `= 4.188 … 4.301`. */
 static void add_only_value(struct buffer *text, const struct flow_node *node)
 {
     bool is_folded = node->count > 1;
@@ -437,7 +438,8 @@ box_form(struct sheet *sheet, const struct flow_node *node, bool has_table)
     return sheet_keep(sheet);
 }
 
-/* `gradient  -0.0041 … 0.0052`, over all that the node stands for; "": none is recorded. */
+/* `gradient  -0.0041 … 0.0052`, over all values that the node stands for. "": no gradient was
+ * recorded. */
 static struct slice box_gradient(struct sheet *sheet, const struct flow_node *node)
 {
     const struct flow_gradient *gradient = &node->gradient;
@@ -474,7 +476,7 @@ static bool is_empty(const struct flow_node *node)
     return false;
 }
 
-/* What else is known of it, in words. */
+/* The note below the form: the inside of a call, or other facts in words. */
 static struct slice box_note(struct sheet *sheet, const struct flow_node *node)
 {
     if ((node->flags & (FLOW_NODE_CALL | FLOW_NODE_UPDATE)) != 0) {
@@ -506,7 +508,8 @@ static void add_count(struct buffer *text, uint64_t count, struct slice noun)
     buffer_add(text, noun);
 }
 
-/* Whether -Inf is all that is not finite in it, as in a mask; or the infinities are meant. */
+/* Whether the value has no other non-finite elements than -Inf, as in a mask; or the mark says
+ * that the infinities are intended. */
 static bool is_masked(const struct flow_node *node)
 {
     bool has_all = node->count > 1;
@@ -573,7 +576,7 @@ static struct pill box_times(struct sheet *sheet, uint64_t count)
 #define PADDING_BOTTOM 7.0
 #define CHIP_BOTTOM    3.0
 #define WIDTH_LEAST    64.0
-/* Texts alone make a box no wider; a table may. */
+/* Texts widen a box up to this width only; a table may widen it further. */
 #define TEXT_WIDTH_MAX 232.0
 #define FIGURES_WIDTH  216.0
 #define NAME_SIZE      10.0
@@ -589,7 +592,7 @@ static struct pill box_times(struct sheet *sheet, uint64_t count)
 #define CODE_PADDING   4.0
 #define GAP            4.0
 
-/* All texts of a box, measured, before anything is drawn. */
+/* All texts and parts of a box, measured before anything is drawn. */
 struct content {
     struct slice name;
     struct slice place;
@@ -639,7 +642,7 @@ static void content_texts(struct content *content,
                           const struct box_options *options)
 {
     bool is_long = options->detail != BOX_SHORT && options->detail != BOX_CHIP;
-    /* What is equal is there to find one's way: its values are of no interest. */
+    /* Equal nodes are context only: their values are left out. */
     bool is_quiet = node->mark == FLOW_MARK_EQUAL;
 
     content->name = sheet_clean(sheet, node->name);
@@ -686,7 +689,8 @@ static double place_width(const struct content *content, const struct sheet *she
                : 0;
 }
 
-/* The box is as wide as its widest part, but texts are shortened rather than make it wide. */
+/* Finds the width of the box: that of its widest part. Texts are shortened where they would
+ * exceed TEXT_WIDTH_MAX. */
 static void content_width(struct content *content, struct sheet *sheet)
 {
     double width = WIDTH_LEAST;
@@ -759,7 +763,7 @@ static double line_draw(struct sheet *sheet,
     return y + height;
 }
 
-/* A strip in the gradients' colour. */
+/* Draws the gradient as a strip in the gradients' colour. */
 static double
 gradient_draw(const struct content *content, struct sheet *sheet, double y)
 {
@@ -840,7 +844,7 @@ static void content_draw(const struct content *content, struct sheet *sheet)
     }
 }
 
-/* `y  line 5`, and all that is said of a marked one. */
+/* The tooltip: `y  line 5`, and for a marked node all of its remark. */
 static struct slice title_of(const struct content *content,
                              struct sheet *sheet,
                              const struct flow_node *node)

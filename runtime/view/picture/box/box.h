@@ -1,33 +1,34 @@
-/* What stands in the box of a node, and where. */
+/* The box of a node: its contents and their places. */
 #ifndef MONITORCH_VIEW_PICTURE_BOX_BOX_H
 #define MONITORCH_VIEW_PICTURE_BOX_BOX_H
 
 #include "runtime/view/picture/box/table.h"
 #include "runtime/view/picture/sheet.h"
 
-/* How much boxes tell: less where there are very many of them. */
+/* The amount of detail in each box. Pictures of very many boxes have less. */
 enum box_detail {
     BOX_FULL,
     BOX_WITHOUT_TABLE,
-    BOX_SHORT, /* name and form alone */
-    BOX_CHIP,  /* one line: the value is in another box */
+    BOX_SHORT, /* name and form only */
+    BOX_CHIP,  /* one line: another box shows the value */
 };
 
 struct box_options {
     enum box_detail detail;
-    bool has_files; /* nodes are of several files */
-    bool is_dense;  /* no figures, and no word of what was done to the value */
+    bool has_files; /* the nodes are in several files */
+    bool is_dense;  /* no figures and no pills */
     struct table_limits limits;
 };
 
 struct box {
     double width;
     double height;
-    size_t first_item; /* in the picture: drawn as if the box were at (0, 0) */
+    size_t
+        first_item; /* index in the picture; the items are drawn as if the box were at (0, 0) */
     size_t item_count;
 };
 
-/* Draws the box's items at the end of the picture's, at (0, 0): box_move puts them right. */
+/* Appends the box's items to the picture, drawn at (0, 0). box_move moves them to their place. */
 void box_draw(struct box *box,
               struct sheet *sheet,
               const struct flow_node *node,
@@ -35,7 +36,7 @@ void box_draw(struct box *box,
 
 void box_move(const struct box *box, struct picture *picture, double x, double y);
 
-/* ---- card.c, for the legend too ---- */
+/* ---- card.c; the legend uses it too ---- */
 
 enum box_role {
     ROLE_VALUE,
@@ -58,7 +59,7 @@ struct card {
     bool is_alarming;
 };
 
-/* The card alone: its border and the bar at its left. */
+/* Draws the card without contents: its border and the bar at its left. */
 void card_draw(struct sheet *sheet,
                const struct card *card,
                double x,
@@ -66,7 +67,7 @@ void card_draw(struct sheet *sheet,
                double width,
                double height);
 
-/* ---- box.c: small words in a box's head ---- */
+/* ---- box.c: pills, the small words in a box's head ---- */
 
 #define PILL_HEIGHT 10.5
 #define PILL_GAP    3.0
@@ -75,7 +76,7 @@ void card_draw(struct sheet *sheet,
 struct pill {
     struct slice text;
     uint32_t color;
-    uint32_t text_color; /* 0: the colour, on a faint fill of it */
+    uint32_t text_color; /* 0: `color`, on a faint fill of the same colour */
     double width;
 };
 
@@ -91,7 +92,7 @@ void pill_add(struct pills *pills,
               uint32_t text_color);
 void pill_draw(struct sheet *sheet, const struct pill *pill, double x, double y);
 
-/* ---- view/picture/marks.c: what is said of a marked node, in a few lines ---- */
+/* ---- view/picture/marks.c: the remark of a marked node, in a few lines ---- */
 
 #define REMARK_LINE_MAX 4
 

@@ -1,4 +1,4 @@
-/* The card of a box: its shape and colours tell what role the value has. */
+/* The card of a box: its shape and colours show the role of the value. */
 #include "runtime/view/picture/marks.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ void card_draw(struct sheet *sheet,
     bool comes_from_outside = card->role == ROLE_SOURCE || card->role == ROLE_ARGUMENT;
     double inset = comes_from_outside ? 7.0 : 4.0;
 
-    if (card->role == ROLE_CALL) { /* a second card behind it: there is more inside */
+    if (card->role == ROLE_CALL) { /* a second card under it: the call can be opened */
         struct picture_item behind = *item;
 
         item->x += BEHIND;
@@ -91,7 +91,7 @@ void card_draw(struct sheet *sheet,
         item = sheet_rectangle(sheet, behind.x, behind.y, behind.width, behind.height);
     }
 
-    /* What comes from outside is rounder than what was made here. */
+    /* Values from outside the picture have rounder corners than values made in it. */
     item->radius = comes_from_outside ? 9.0 : 3.5;
     item->fill = palette->card;
     item->stroke = palette->border;

@@ -1,14 +1,15 @@
-/* Which of a sample's values a table shows. */
+/* The selection of a sample's values that a table shows. */
 #include "runtime/view/picture/box/table.h"
 
 #include "runtime/array/sample.h"
 #include "runtime/view/words/number_text.h"
 
-/* With more slices each is smaller. */
+/* Above FEW_SLICES slices, each has at most MANY_SLICES_SIDE rows and columns. */
 #define FEW_SLICES       4
 #define MANY_SLICES_SIDE 4
 
-/* The `index`-th of `wanted` positions out of `count`, the first and the last among them. */
+/* The `index`-th of `wanted` positions that are spread evenly over `count`, including the first
+ * and the last. */
 static uint32_t spread(uint32_t index, uint32_t wanted, uint32_t count)
 {
     return wanted <= 1 ? 0
@@ -78,7 +79,7 @@ size_t selection_find(const struct selection *selection,
     return (leading * selection->counts[2] + row) * selection->counts[3] + column;
 }
 
-/* The array's index in one of the four dimensions, of the position in the grid. */
+/* The array's index, in one of the four dimensions, of a position in the grid. */
 static int64_t
 selection_index(const struct selection *selection, int which, uint32_t position)
 {

@@ -1,4 +1,4 @@
-/* What a table is made of, and how large that is. Drawn by table.c. */
+/* The table of a box: its cells, their size and places, and how it is drawn. */
 #include "runtime/view/picture/box/table.h"
 
 #include "runtime/array/sample.h"
@@ -10,14 +10,14 @@
 /* Values as the texts of a table's cells. */
 
 #define SIGNIFICANT 3 /* digits of the largest number that is shown */
-/* Numbers between are written with a point alone. */
+/* Numbers between these two are written without an exponent. */
 #define PLAIN_LEAST 1e-3
 #define PLAIN_MOST  1e5
 
 struct cell_form {
     double largest;   /* finite magnitude */
-    bool is_whole;    /* all finite numbers are whole */
-    bool is_fixed;    /* digits behind the point are the same for all */
+    bool is_whole;    /* all finite numbers are integers */
+    bool is_fixed;    /* all have the same number of digits after the point */
     int digits_after; /* the point */
 };
 
@@ -31,7 +31,7 @@ static double magnitude(const struct dtype_value *value)
     case DTYPE_CLASS_FLOATING:
         return fabs(value->real);
     case DTYPE_CLASS_COMPLEX:
-        /* The parts may be finite where the magnitude is not. */
+        /* The magnitude may overflow though both parts are finite. */
         return fmin(hypot(value->real, value->imaginary), DBL_MAX);
     case DTYPE_CLASS_OPAQUE:
         break;
@@ -44,7 +44,7 @@ static enum table_mark mark_of(const struct dtype_value *value)
     if (value->class != DTYPE_CLASS_FLOATING && value->class != DTYPE_CLASS_COMPLEX) {
         return TABLE_NUMBER;
     }
-    /* As the statistics count them: a complex number with an infinite part is infinite. */
+    /* As in the statistics, a complex number with an infinite part is infinite. */
     if (isinf(value->real) || isinf(value->imaginary)) {
         return TABLE_INFINITE;
     }
@@ -59,7 +59,7 @@ static bool is_whole(const struct dtype_value *value)
 
 static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
-/* How many digits behind the point make SIGNIFICANT ones in all. */
+/* The number of digits after the point that makes SIGNIFICANT digits in all. */
 static int digits_after(double largest)
 {
     int digits = SIGNIFICANT - 1;
@@ -74,7 +74,8 @@ static int digits_after(double largest)
     return digits;
 }
 
-/* How all are written: with as many digits behind the point as the largest needs. */
+/* Finds the form that all cells share: as many digits after the point as the largest value
+ * needs. */
 static struct cell_form
 form_find(enum dtype dtype, const char *const *values, size_t count)
 {
@@ -97,7 +98,7 @@ form_find(enum dtype dtype, const char *const *values, size_t count)
     return form;
 }
 
-/* `number` with a fixed number of digits behind the point, whatever the locale is. */
+/* Adds `number` with a fixed number of digits after the point, independent of the locale. */
 static void fixed_add(struct buffer *text, double number, int digits_after)
 {
     uint64_t scaled = (uint64_t)llround(fabs(number) * powers[digits_after]);
@@ -126,7 +127,7 @@ static void real_add(struct buffer *text, double number, const struct cell_form 
     } else if (!form->is_fixed) {
         real_add_short(text, number, SIGNIFICANT);
     } else if (fabs(number) * powers[form->digits_after] < 0.5) {
-        /* It would be shown as nothing. */
+        /* With the fixed digits it would be written as 0. */
         real_add_short(text, number, 1);
     } else {
         fixed_add(text, number, form->digits_after);
@@ -138,7 +139,7 @@ static void complex_add(struct buffer *text,
                         const struct cell_form *form)
 {
     real_add(text, value->real, form);
-    /* Infinities bring their own sign. */
+    /* The text of an infinity has its own sign. */
     if (isnan(value->imaginary) ||
         (isfinite(value->imaginary) && !signbit(value->imaginary))) {
         buffer_add_byte(text, '+');
@@ -194,7 +195,7 @@ void cells_fill(struct sheet *sheet,
         struct table_cell *cell = &cells[i];
 
         *cell = (struct table_cell){.mark = mark_of(&value)};
-        /* A value alone is as large as the largest: that says nothing. */
+        /* A single value would always have the full tint, so it has none. */
         if (cell->mark == TABLE_NUMBER && form.largest > 0 && count > 1) {
             cell->part = magnitude(&value) / form.largest;
             cell->part = is_negative(&value) ? -cell->part : cell->part;
@@ -205,12 +206,12 @@ void cells_fill(struct sheet *sheet,
     }
 }
 
-/* ---- Draws a table of values ---- */
+/* ---- Drawing ---- */
 
 #define CELL_SIZE  7.0
 #define INDEX_SIZE 5.5
 #define BLOCK_SIZE 6.0
-/* Between two cells whose indices are not neighbours. */
+/* The gap between two cells whose indices are not neighbours. */
 #define INDEX_GAP 2.0
 
 static struct text_style table_style(const struct sheet *sheet,
@@ -231,14 +232,15 @@ static struct text_style table_style(const struct sheet *sheet,
     return (struct text_style){PICTURE_SANS, CELL_SIZE, palette->text};
 }
 
-/* What is kept free before a cell, where indices were left out before it. */
+/* The gap before a cell: wider where indices were left out before it. */
 static double table_gap_before(const int64_t *index, uint32_t at)
 {
     return at > 0 && index[at] != index[at - 1] + 1 ? INDEX_GAP : 0;
 }
 
-/* Small values keep the card's colour; the middle of the scale is lifted a little, so that
- * the order of values is seen. Products alone: every machine gives the same colour. */
+/* The tint of a cell. Small values keep the card's colour; the middle of the scale is raised a
+ * little, so that the order of values stays visible. Only multiplication is used, so every
+ * machine computes the same colour. */
 static uint32_t tint(const struct picture_palette *palette, double part)
 {
     double size = fabs(part);
@@ -268,7 +270,7 @@ void table_draw_cell(struct sheet *sheet,
     } else if (cell->mark == TABLE_INFINITE) {
         item->fill = palette->card;
         item->stroke = palette->alarm;
-        /* The border is inside the cell, so that none beside it hides it. */
+        /* The border lies inside the cell, so that neighbours do not cover it. */
         item->stroke_width = 1.4;
         item->x += 0.9;
         item->y += 0.9;
@@ -363,15 +365,15 @@ void table_draw(const struct table *table, struct sheet *sheet, double x, double
                table->caption);
 }
 
-/* A longer vector is cut into pieces below each other. */
+/* A longer vector is cut into pieces, one below the other. */
 #define VECTOR_WIDTH_MAX 232.0
 #define VECTOR_PIECE     16
 /* Wider matrices are shown with fewer columns. */
 #define MATRIX_WIDTH_MAX 560.0
-/* Slices stand beside each other until the table is this much wider than high. */
+/* Slices are placed side by side until the table is this much wider than high. */
 #define BLOCKS_PROPORTION 1.3
 
-/* Cells of all slices, row by row; NULL where memory ran out. */
+/* Cells of all slices, row by row. NULL: out of memory. */
 static struct table_cell *cells_new(struct sheet *sheet,
                                     const struct selection *selection,
                                     const struct flow_node *node)
@@ -412,7 +414,7 @@ widest_cell(struct sheet *sheet, const struct table_cell *cells, size_t count)
     return ceil(widest);
 }
 
-/* A matrix or its slices. */
+/* Makes the blocks of a matrix or of its slices. Returns false if memory runs out. */
 static bool blocks_of_slices(struct table *table,
                              struct sheet *sheet,
                              const struct selection *selection,
@@ -439,7 +441,8 @@ static bool blocks_of_slices(struct table *table,
     return true;
 }
 
-/* A vector: pieces of equal length below each other. */
+/* Makes the blocks of a vector: pieces of equal length, one below the other. Returns false if
+ * memory runs out. */
 static bool blocks_of_vector(struct table *table,
                              struct sheet *sheet,
                              const struct selection *selection,
@@ -477,7 +480,7 @@ static bool blocks_of_vector(struct table *table,
 
 /* ---- sizes ---- */
 
-/* From the first of `count` cells to the end of the last. */
+/* The length from the start of the first of `count` cells to the end of the last. */
 static double length_of(const int64_t *index, uint32_t count, double each)
 {
     double length = each * count;
@@ -535,7 +538,8 @@ static void table_measure(struct table *table, struct sheet *sheet)
         table->blocks_across++;
         down = (table->block_count + table->blocks_across - 1) / table->blocks_across;
     }
-    /* The same number of rows with fewer in each leaves less of the last one empty. */
+    /* Shares the blocks evenly: the number of rows stays, and the last one has fewer free
+     * places. */
     table->blocks_across = (table->block_count + down - 1) / down;
     table->width = table->block_width * table->blocks_across +
                    TABLE_BLOCK_GAP * (table->blocks_across - 1);
@@ -546,9 +550,10 @@ static void table_measure(struct table *table, struct sheet *sheet)
              style_width(table_style(sheet, TABLE_STYLE_CAPTION), table->caption));
 }
 
-/* ---- all together ---- */
+/* ---- preparation ---- */
 
-/* Labels and the width of the cells, which have to hold the labels too. */
+/* Fills in the labels, the blocks and the width of the cells, which must hold the labels too.
+ * Returns false if memory runs out. */
 static bool table_fill(struct table *table,
                        struct sheet *sheet,
                        const struct selection *selection,
@@ -575,7 +580,8 @@ static bool table_fill(struct table *table,
                      : blocks_of_slices(table, sheet, selection, cells);
 }
 
-/* A limit of 0 leaves out the tables that it is the limit of; that of a matrix all tables. */
+/* Whether the limits allow a table. A limit of 0 leaves out its kind of table; a matrix limit of
+ * 0 leaves out all. */
 static bool has_table(const struct flow_node *node, const struct table_limits *limits)
 {
     uint32_t dimensions = node->grid.dimension_count;

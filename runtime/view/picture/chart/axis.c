@@ -1,13 +1,13 @@
-/* An axis: its range, its ticks, its numbers. */
+/* An axis: its range, ticks and numbers. */
 #include "runtime/view/picture/chart/parts.h"
 
 #include "runtime/view/words/number_text.h"
 
 #include <math.h>
 
-/* Beyond this nothing can be told apart, and sums overflow. */
+/* Values above this are clipped: their sums would overflow. */
 #define VALUE_MAX 1e300
-/* Values that differ by less than this part of them are one. */
+/* Values whose relative difference is smaller than this count as equal. */
 #define SAME 1e-12
 
 static double clamp(double value)
@@ -56,7 +56,7 @@ static void add_tick(struct axis *axis, double value, bool is_minor)
     }
 }
 
-/* The one of 1, 2 and 5 times a power of ten that is nearest. */
+/* The nearest number of the form 1, 2 or 5 times a power of ten. */
 static double round_step(double wanted)
 {
     double power = pow(10, floor(log10(wanted)));
@@ -77,7 +77,7 @@ static void lay_linear(struct axis *axis, double count, bool is_whole)
     axis->step = step;
     first = ceil(axis->low / step - 1e-9);
     for (double i = first; i * step <= axis->high + range * 1e-9; i++) {
-        /* Not -0. */
+        /* Avoids -0. */
         add_tick(axis, i == 0 ? 0 : i * step, false);
         if (axis->tick_count == AXIS_TICK_MAX) {
             return;
@@ -85,7 +85,8 @@ static void lay_linear(struct axis *axis, double count, bool is_whole)
     }
 }
 
-/* Powers of ten; 2 and 5 times these where there is room, or lines without numbers. */
+/* Places ticks at powers of ten. If there is room, adds 2 and 5 times these, or ticks without
+ * numbers. */
 static void lay_log(struct axis *axis, double count)
 {
     static const int few[] = {1, 2, 5};
@@ -121,7 +122,7 @@ void axis_lay(
         if (axis->tick_count >= 2) {
             return;
         }
-        axis->tick_count = 0; /* less than a decade: see below */
+        axis->tick_count = 0; /* less than a decade: ticks as below */
         for (int i = 1; i <= 9; i++) {
             double value = i * pow(10, floor(axis->low));
 
@@ -160,7 +161,7 @@ static void add_minus(struct buffer *text, double value)
     }
 }
 
-/* With as many digits behind the point as tell two ticks apart. */
+/* Adds the value with as many digits after the point as two neighbouring ticks need to differ. */
 static void add_decimals(struct buffer *text, double value, double step)
 {
     int digits = (int)fmax(0, -floor(log10(step) + 1e-9));
@@ -169,7 +170,8 @@ static void add_decimals(struct buffer *text, double value, double step)
     buffer_add_format(text, "%.*f", (int)fmin(digits, 15), fabs(value));
 }
 
-/* Times a power of ten; `step` is 0 where that alone tells ticks apart. */
+/* Adds the value as a factor times a power of ten. `step` is 0 if the powers alone distinguish
+ * the ticks. */
 static void add_power(struct buffer *text, double value, int power, double step)
 {
     double unit = pow(10, power);

@@ -1,4 +1,4 @@
-/* A chart: its title, what it tells in words, axes, lines, legend. */
+/* A chart: its title, its remarks, axes, lines and legend. */
 #include "runtime/view/picture/chart/chart.h"
 
 #include "runtime/view/picture/chart/parts.h"
@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* ---- What the lines of a chart hold: their range, and what cannot be drawn ---- */
+/* ---- The facts of a chart's lines: their range, and values that cannot be drawn ---- */
 
-/* What is so many times smaller than the largest value lies on the axis. */
+/* A value that is so many times smaller than the largest would lie on a linear scale's zero. */
 #define FAR_APART 50.0
-/* Of all values, one in so many may. */
+/* One in so many values may be as small as that on a linear scale. */
 #define FEW 10
 
-/* Whether the value has a place. */
+/* Whether the value can be drawn on the scale. */
 static bool chart_is_drawn(const struct chart_facts *facts, double value)
 {
     return isfinite(value) && (!facts->is_log || value > 0);
@@ -38,7 +38,8 @@ static void find_range(struct chart_facts *facts,
     }
 }
 
-/* Whether a logarithmic scale shows more: else a line would lie on the axis, or much of all. */
+/* Whether a logarithmic scale shows more: on a linear one, most of a line, or more than 1/FEW of
+ * all values, would lie on the axis. */
 static bool is_far_apart(const struct chart_facts *facts,
                          const struct chart_line *lines,
                          size_t count)
@@ -102,12 +103,12 @@ chart_find_facts(const struct chart_line *lines, size_t count, enum chart_scale 
     return facts;
 }
 
-/* The lines of a chart. Of many values on little room the first, the last, the smallest and the
- * largest are drawn: what can be seen stays the same. */
+/* The lines of a chart. If many values share a column, only the first, the last, the smallest
+ * and the largest of them are drawn. The picture stays the same. */
 
-/* Values nearer together than this share a column, in points. */
+/* Values closer together than this share a column, in points. */
 #define COLUMN_WIDTH 0.6
-/* So many values alone have dots. */
+/* Lines of at most so many values have dots. */
 #define DOTTED_MAX 40
 #define MARK_WIDTH 1.2
 
@@ -115,7 +116,7 @@ chart_find_facts(const struct chart_line *lines, size_t count, enum chart_scale 
 
 #define FEW_MAX 7
 
-/* From the first line to the last: dark to light where the page is light, and readable on it. */
+/* Colours from the first line to the last: dark to light on a light page, and readable on it. */
 static const uint32_t light_ramp[] = {0x3B1F7AFF, 0x3A4FA8FF, 0x1F7FA6FF,
                                       0x17946FFF, 0x6FA02AFF, 0xD99A0BFF};
 static const uint32_t dark_ramp[] = {0xB79BFFFF, 0x7FA2FFFF, 0x4CC2E6FF,
@@ -153,8 +154,8 @@ struct drawer {
     const struct chart_line *line;
     uint32_t color;
     double thickness;
-    size_t first_point; /* of the run that is being drawn */
-    /* The column that is being filled. */
+    size_t first_point; /* of the run of finite values that is drawn now */
+    /* The column that collects values now. */
     bool is_filled;
     double left;
     struct picture_point first, low, high, last;
@@ -179,7 +180,7 @@ static void add_point(struct drawer *drawer, struct picture_point point)
     sheet_point(drawer->plot->sheet, point.x, point.y);
 }
 
-/* low and high in the order of their x. */
+/* Ends the column: adds its first, lowest, highest and last points in the order of their x. */
 static void end_column(struct drawer *drawer)
 {
     bool is_low_first = drawer->low.x <= drawer->high.x;
@@ -222,7 +223,7 @@ static void add_dot(const struct drawer *drawer, struct picture_point at, double
     item->fill = drawer->color;
 }
 
-/* Ends at a gap, or at the end: a value alone is a dot. */
+/* Ends the run at a gap or at the end of the line. A run of a single value becomes a dot. */
 static void end_run(struct drawer *drawer)
 {
     struct sheet *sheet = drawer->plot->sheet;
@@ -281,7 +282,7 @@ static void draw_line(const struct chart_plot *plot, size_t index)
 
 /* ---- gaps ---- */
 
-/* At the top of the plot, above each step where some line is NaN or infinite. */
+/* Draws marks at the top of the plot, above each step at which some line is NaN or infinite. */
 static void draw_gaps(const struct chart_plot *plot)
 {
     double top = plot->y.end;
@@ -306,7 +307,7 @@ static void draw_gaps(const struct chart_plot *plot)
     sheet_end(plot->sheet);
 }
 
-/* The colour of a line: few have colours of their own, many go from one to the other. */
+/* Draws the lines. A few lines have distinct colours; many share a ramp. */
 static void chart_draw_lines(const struct chart_plot *plot)
 {
     for (size_t i = 0; i < plot->line_count; i++) {
@@ -317,7 +318,7 @@ static void chart_draw_lines(const struct chart_plot *plot)
     }
 }
 
-/* ---- The legend of a chart: a column, or several, right of the plot ---- */
+/* ---- The legend of a chart: one or more columns to the right of the plot ---- */
 
 #define TEXT_SIZE    8.0
 #define ROW_HEIGHT   12.5
@@ -333,14 +334,15 @@ static struct text_style label_style(const struct sheet *sheet)
     return (struct text_style){PICTURE_SANS, TEXT_SIZE, sheet->palette->text};
 }
 
-/* ---- names without what they have in common ---- */
+/* ---- names without their common parts ---- */
 
 static bool is_between(char byte, bool has_dots)
 {
     return byte == '/' || (has_dots && byte == '.');
 }
 
-/* The size of the common beginning, up to and with its last `/`, or `.` where has_dots is set. */
+/* The size of the common start of the names, up to and including its last `/`, or also `.` if
+ * has_dots is set. */
 static size_t common_start(const struct chart_line *lines, size_t count, bool has_dots)
 {
     size_t size = lines[0].name.size;
@@ -360,7 +362,8 @@ static size_t common_start(const struct chart_line *lines, size_t count, bool ha
     return size;
 }
 
-/* The same of the end, from its first `/`; of what is left behind `start`. */
+/* The size of the common end of the names after `start`, from its first separator on (see
+ * common_start). */
 static size_t
 common_end(const struct chart_line *lines, size_t count, size_t start, bool has_dots)
 {
@@ -390,14 +393,14 @@ static struct slice label_of(const struct chart_line *line, size_t start, size_t
     return start + end < size ? slice_part(line->name, start, size - end) : line->name;
 }
 
-/* ---- how large it is ---- */
+/* ---- size ---- */
 
 static double row_height(double height, size_t rows)
 {
     return fmax(ROW_LEAST, fmin(ROW_HEIGHT, height / fmax(1, (double)rows)));
 }
 
-/* Returns how wide the widest label is, before it is shortened. */
+/* Makes the labels. Returns the width of the widest one before it is shortened. */
 static double make_labels(struct chart_legend *legend,
                           struct sheet *sheet,
                           const struct chart_line *lines,
@@ -434,7 +437,7 @@ static void chart_legend_prepare(struct chart_legend *legend,
     label_width = (width - COLUMN_GAP) / (double)legend->columns - SWATCH_WIDTH -
                   SWATCH_GAP - COLUMN_GAP;
     if (count < 2 || label_width < LABEL_LEAST) {
-        return; /* so narrow a page has none */
+        return; /* the page is too narrow for a legend */
     }
     legend->shown = count <= rows * COLUMN_MAX ? count : rows * COLUMN_MAX - 1;
     legend->labels =
@@ -471,7 +474,7 @@ static void draw_row(const struct chart_legend *legend,
                legend->labels[i]);
 }
 
-/* What the names have in common is left out. The rows share `height`. */
+/* Draws the legend, without the common parts of the names. The rows share `height`. */
 static void chart_legend_draw(const struct chart_legend *legend,
                               struct sheet *sheet,
                               size_t count,
@@ -517,11 +520,11 @@ static void chart_legend_draw(const struct chart_legend *legend,
 #define LINE_HEIGHT  12.0
 #define TICK_SIZE    8.0
 #define TICK_GAP     6.0
-#define AXIS_ROOM    24.0 /* below the plot, for numbers and their name */
+#define AXIS_ROOM    24.0 /* below the plot, for the numbers and the axis name */
 #define LEGEND_GAP   16.0
-/* The width that the lines get on any page, in points. */
+/* The least width of the plot on any page, in points. */
 #define LINES_LEAST 20.0
-#define LEGEND_PART 0.42 /* of the page's width, at most */
+#define LEGEND_PART 0.42 /* the most, as a part of the page's width */
 
 struct chart {
     struct chart_plot plot;
@@ -577,7 +580,7 @@ static void add_facts(const struct chart *chart, struct buffer *text)
     }
 }
 
-/* "NaN or infinite: 12 values, the first at step 300 in blocks.3". */
+/* Adds "NaN or infinite: 12 values, the first at step 300 in blocks.3". */
 static void add_gaps(const struct chart *chart, struct buffer *text)
 {
     const struct chart_facts *facts = &chart->plot.facts;
@@ -593,7 +596,7 @@ static void add_gaps(const struct chart *chart, struct buffer *text)
     }
 }
 
-/* Draws what is in `scratch` as a line of the head; a line down where there is something. */
+/* Draws the text of `scratch` as the next line of the head. Draws nothing if it is empty. */
 static void draw_words(const struct chart *chart, uint32_t color, double *y)
 {
     struct sheet *sheet = chart->plot.sheet;
@@ -608,7 +611,7 @@ static void draw_words(const struct chart *chart, uint32_t color, double *y)
     sheet_text(sheet, style, MARGIN, *y, text);
 }
 
-/* Returns where the head ends. */
+/* Draws the head, and returns its lower end. */
 static double draw_head(struct chart *chart)
 {
     struct sheet *sheet = chart->plot.sheet;
@@ -707,7 +710,7 @@ static void draw_x_axis(const struct chart *chart)
                SLICE("step"));
 }
 
-/* ---- all of it ---- */
+/* ---- the whole chart ---- */
 
 static void lay_out(struct chart *chart, double head_end)
 {
@@ -723,7 +726,8 @@ static void lay_out(struct chart *chart, double head_end)
     if (!has_values) {
         chart->plot.y.tick_count = 0;
     }
-    /* Numbers that are wider than the page are cut at its edge, so that the lines keep their room. */
+    /* Numbers that are wider than this are cut at the page's edge, so that the plot keeps its
+     * width. */
     chart->left = fmin(MARGIN + widest_tick(sheet, &chart->plot.y) + TICK_GAP,
                        chart->width - MARGIN - LINES_LEAST);
     chart_legend_prepare(&chart->legend, sheet, chart->plot.lines,

@@ -1,4 +1,4 @@
-/* From a chart to a file. */
+/* Renders a chart as a file. */
 #include "runtime/view/picture/chart/chart.h"
 
 #include "runtime/view/picture/paint/paint.h"

@@ -12,18 +12,18 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* Bytes that are shown. */
+/* Limit of a name, in bytes. */
 #define DOT_NAME_LIMIT 80
 
 #define DOT_CODE_LIMIT 70
 
-/* ---- The box of a node in DOT: its label as a table, its colours ---- */
+/* ---- The box of a node in DOT: its label, which is a table, and its colours ---- */
 
 #define DIGITS 4
 
-/* ---- text that is not ours ---- */
+/* ---- texts from the trace ---- */
 
-/* Printable, and without what is markup in a label; at most so many bytes of it. */
+/* Adds at most `limit` bytes of a text, with unprintable characters and markup escaped. */
 static void dot_escaped_add(struct buffer *text, struct slice added, size_t limit)
 {
     struct buffer plain = BUFFER_INIT;
@@ -34,7 +34,7 @@ static void dot_escaped_add(struct buffer *text, struct slice added, size_t limi
     buffer_release(&plain);
 }
 
-/* ` x 12`; nothing for 1. */
+/* Adds ` × 12`; adds nothing for 1. */
 static void dot_times_add(struct buffer *text, uint64_t count)
 {
     if (count > 1) {
@@ -45,7 +45,7 @@ static void dot_times_add(struct buffer *text, uint64_t count)
 
 /* ---- nodes ---- */
 
-/* Of marks: the border with its style. */
+/* The border of a marked node, with its style. */
 static const struct {
     const char *fill;
     const char *border;
@@ -83,7 +83,7 @@ static const char *fill_of(const struct flow_node *node)
     return "#ffffff";
 }
 
-/* A line of small print under the name. */
+/* Starts a line of small print under the name. */
 static void start_line(struct buffer *text)
 {
     buffer_add(text, SLICE("<br/><font point-size=\"9\">"));
@@ -193,7 +193,7 @@ static void add_text_line(struct buffer *text, const char *before, struct slice 
     }
 }
 
-/* The mark's word, and the remark. */
+/* Adds the mark's word and the remark. */
 static void add_mark(struct buffer *text, const struct flow_node *node)
 {
     if (node->mark == FLOW_MARK_NONE) {
@@ -258,9 +258,10 @@ dot_node_add(struct buffer *text, const struct flow_graph *graph, uint32_t index
 
 /* ---- boxes ---- */
 
-/* Which boxes and nodes stand in which box, as lists: the first, and the next beside each. */
+/* The groups and nodes inside each group, as linked lists: the first of each group, and the next
+ * sibling of each. */
 struct nesting {
-    uint32_t *first_group; /* by group; of the whole picture at group_count */
+    uint32_t *first_group; /* by group; the outermost ones at group_count */
     uint32_t *next_group;
     uint32_t *first_node;
     uint32_t *next_node;
@@ -358,8 +359,8 @@ static void add_nodes_of(struct buffer *text,
     }
 }
 
-/* Goes down the boxes and up again without recursion: a trace may nest them as deep as it
- * likes. */
+/* Visits all groups in depth-first order. It does not recurse, because a trace may nest groups
+ * to any depth. */
 static void add_groups(struct buffer *text,
                        const struct flow_graph *graph,
                        const struct nesting *nesting)

@@ -1,4 +1,4 @@
-/* A graph as DOT text, for people who have graphviz: boxes within boxes, labels of HTML's kind. */
+/* A graph as DOT text for graphviz: groups are clusters, labels are HTML-like. */
 #ifndef MONITORCH_VIEW_PICTURE_DOT_DOT_H
 #define MONITORCH_VIEW_PICTURE_DOT_DOT_H
 
@@ -10,14 +10,13 @@
 
 #include <stdbool.h>
 
-/* The inside of a text between quotes, at most so many bytes of it. A backslash of ours begins an escape,
- * one in `word` is one. */
+/* Adds the inside of a quoted text, at most `limit` bytes. Backslashes of `word` are escaped. */
 void dot_quoted_add(struct buffer *text, struct slice word, size_t limit);
-/* A name or a value: with quotes where DOT needs them. */
+/* Adds a name or a value, quoted if DOT requires it. */
 void dot_word_add(struct buffer *text, struct slice word);
 
-/* Appends a whole `digraph`. Of the options the title and the verdict count. Equal graphs give
- * equal texts. Fails where memory runs out. */
+/* Appends a whole `digraph`. Only the title and the verdict of the options are used. Equal
+ * graphs give equal texts. Returns false if memory runs out. */
 bool dot_text_add(const struct flow_graph *graph,
                   const struct picture_options *options,
                   struct buffer *text,

@@ -1,4 +1,4 @@
-/* Names and texts as DOT spells them. */
+/* Names and texts in DOT's syntax. */
 #include "runtime/view/picture/dot/dot.h"
 #include "runtime/view/words/paint.h"
 
@@ -16,7 +16,8 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Whole numbers and plain words need no quotes; `edge` and the like would be keywords. */
+/* Whether DOT reads the word without quotes: integers and plain words, but no keywords such as
+ * `edge`. */
 static bool needs_no_quotes(struct slice word)
 {
     static const char *const keywords[] = {"node",     "edge",   "graph", "digraph",

@@ -1,4 +1,4 @@
-/* A drawn picture as a file's bytes: the painter of each format. */
+/* Conversion of a drawn picture to a file's bytes, by the painter of each format. */
 #include "runtime/view/picture/paint/paint.h"
 
 #include "runtime/view/picture/paint/cairo/painter.h"

@@ -1,6 +1,6 @@
-/* A picture as SVG. Attributes that are as at the root are left out, numbers have at most two
- * digits behind the point, and each text is told how wide it is to be, so that it stays in its
- * box also where the viewer has other fonts. */
+/* A picture as SVG. Attributes that equal those of the root are left out, and numbers have at
+ * most two digits after the point. Each text has its measured width, so that it stays in its box
+ * even if the viewer has other fonts. */
 #include "runtime/view/picture/paint/svg_text.h"
 
 #include "runtime/view/words/markup_text.h"
@@ -9,10 +9,10 @@
 
 #define SANS_FAMILY "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif"
 #define MONO_FAMILY "DejaVu Sans Mono,Menlo,Consolas,monospace"
-/* Beyond this no picture goes; and what is no number becomes 0. */
+/* Coordinates are below this; larger ones and NaN are written as 0. */
 #define NUMBER_MAX 1e9
 
-/* ---- small things ---- */
+/* ---- numbers, colours ---- */
 
 static void number_add(struct buffer *text, double number)
 {
@@ -44,7 +44,7 @@ static void attribute_add(struct buffer *text, struct slice name, double value)
     buffer_add_byte(text, '"');
 }
 
-/* `name="#rrggbb"`, and `name-opacity` where something is seen through; `none` for 0. */
+/* Adds `name="#rrggbb"`, and `name-opacity` if the colour is transparent; `none` for 0. */
 static void color_add(struct buffer *text, struct slice name, uint32_t color)
 {
     unsigned alpha = color & 0xFF;
@@ -113,7 +113,7 @@ static void text_add(struct buffer *text, const struct picture_item *item)
     }
     color_add(text, SLICE("fill"), item->fill);
     if (item->is_right_to_left) {
-        /* In this direction the text ends at its left: there is x. */
+        /* A right-to-left text ends at its left side, so x is its end. */
         buffer_add(text, SLICE(" direction=\"rtl\" unicode-bidi=\"embed\" "
                                "text-anchor=\"end\""));
     }
@@ -229,7 +229,7 @@ static void item_add(struct buffer *text,
     }
 }
 
-/* A point is 1/72 inch: `pt` makes it as large in a browser as it is in a PDF. */
+/* A point is 1/72 inch. With `pt`, the picture has the same size in a browser as in a PDF. */
 static void root_add(struct buffer *text, const struct picture *picture)
 {
     buffer_add(text, SLICE("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

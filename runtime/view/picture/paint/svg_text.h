@@ -1,4 +1,4 @@
-/* A picture as SVG: text stays text, equal pictures give equal bytes. */
+/* A picture as SVG. Text stays text, and equal pictures give equal bytes. */
 #ifndef MONITORCH_VIEW_PICTURE_PAINT_SVG_TEXT_H
 #define MONITORCH_VIEW_PICTURE_PAINT_SVG_TEXT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Appends a whole document. false where memory ran out; `text` holds a part of it then. */
+/* Appends a whole document. Returns false if memory runs out; `text` then holds a part of it. */
 bool svg_text_add(struct buffer *text, const struct picture *picture);
 
 #endif

@@ -1,4 +1,4 @@
-/* cairo and pango as a wheel brings them: a folder of libraries, and their order. */
+/* cairo and pango from a wheel: a folder of libraries, and the order in which they are opened. */
 #include "runtime/view/picture/paint/cairo/bundle.h"
 
 #include "runtime/base/buffer.h"
@@ -16,8 +16,8 @@
 #define ORDER_LIMIT 65536
 #define FOLDER      "_libraries"
 
-/* Where installers put packages, seen from the folder of the commands: under a prefix (lib, lib64;
- * site-packages, dist-packages), and beside it (pip install --target). */
+/* Places of the package, relative to the folder of the commands: under a prefix (lib, lib64;
+ * site-packages, dist-packages), and beside the commands (pip install --target). */
 static const char *const places_from_commands[] = {
     "/../lib*/python3*/*-packages/monitorch/" FOLDER,
     "/../monitorch/" FOLDER,
@@ -41,7 +41,8 @@ static void *open_library(const char *folder, const char *name)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The text ends with a zero byte, and is cut into its lines. */
+/* Opens the libraries named in `text`, one a line. The text ends with a zero byte and is
+ * modified. NULL: one of them cannot be opened. */
 static void *open_in_order(const char *folder, char *text)
 {
     char *rest = NULL;
@@ -76,7 +77,8 @@ void *cairo_bundle_open(const char *folder)
     return handle;
 }
 
-/* The folder of what this code is part of, a library or the program. */
+/* Finds the folder of the file that contains this code: the program or the extension module.
+ * Returns false if it cannot be found. */
 static bool find_own_folder(bool is_program, char folder[PATH_LIMIT])
 {
     char *end;
@@ -105,7 +107,7 @@ static bool find_own_folder(bool is_program, char folder[PATH_LIMIT])
     return true;
 }
 
-/* A folder as a pattern that only it matches. */
+/* Adds a folder as a pattern that matches only this folder. */
 static void add_quoted(struct buffer *pattern, const char *folder)
 {
     for (; *folder != '\0'; folder++) {

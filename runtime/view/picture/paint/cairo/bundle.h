@@ -1,17 +1,17 @@
-/* The libraries cairo and pango that came with the package (a wheel has them), for machines that have
- * none of their own. */
+/* The cairo and pango libraries that a wheel brings, for machines that have none. */
 #ifndef MONITORCH_VIEW_PICTURE_PAINT_CAIRO_BUNDLE_H
 #define MONITORCH_VIEW_PICTURE_PAINT_CAIRO_BUNDLE_H
 
 #include <stddef.h>
 
-/* Opens those that the file `order` of the folder names, one a line, each after those that it needs, so that
- * the loader looks for none elsewhere. Gives what dlopen gave for the last, whose functions and
- * those of the others dlsym finds; NULL where one cannot be opened, and where there are none. */
+/* Opens the libraries that the file `order` of the folder names, one a line. Each follows those
+ * that it needs, so that the loader does not search for any elsewhere. Returns the handle of the
+ * last one; dlsym finds the functions of all of them through it. NULL: a library cannot be
+ * opened, or the folder has none. */
 void *cairo_bundle_open(const char *folder);
 
-/* The same from where the package lies: beside the extension module that this is part of, or
- * below the prefix that the command was installed under. */
+/* The same for the package's own folder: beside the extension module that contains this code, or
+ * under the prefix in which the command is installed. */
 void *cairo_bundle_find(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* cairo and pango, loaded when something is first painted. */
+/* Access to cairo and pango, which are loaded when a picture is first painted. */
 #include "runtime/view/picture/paint/cairo/library.h"
 
 #include "runtime/view/picture/paint/cairo/bundle.h"
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The functions of cairo, pango and fontconfig are found through what pangocairo depends on. */
+/* dlsym on pangocairo also finds the functions of cairo, pango and fontconfig, because it
+ * depends on them. */
 #define LIBRARY_FILE "libpangocairo-1.0.so.0"
 
 struct function_place {
@@ -22,7 +23,7 @@ static const struct function_place function_places[] = {
 #undef LIBRARY_FUNCTION
 };
 
-/* One for the process, as the libraries themselves are; never unloaded. */
+/* The process has one copy, as of the libraries themselves. It is never unloaded. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cairo_library library;
 static bool library_is_loaded;
@@ -46,7 +47,7 @@ static bool find_functions(void *handle, struct error *error)
     return true;
 }
 
-/* Whether there is a font of a kind that pango reads: it leaves out bitmaps and Type 1. */
+/* Whether there is a font of a kind that pango supports. It ignores bitmap and Type 1 fonts. */
 static bool find_fonts(void)
 {
     const FcFontSet *fonts = library.FcConfigGetFonts(NULL, FcSetSystem);
@@ -64,7 +65,8 @@ static bool find_fonts(void)
     return false;
 }
 
-/* Why the machine's own did not do is what is told where the package has none either. */
+/* Loads the machine's library, else the package's. If neither exists, the error gives the reason
+ * for the machine's. */
 static bool library_load(struct error *error)
 {
     void *handle = dlopen(LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);

@@ -1,5 +1,5 @@
-/* cairo and pango, loaded when something is first painted: what only reads traces starts 2 ms
- * sooner, and runs on machines that do not have them. */
+/* Access to cairo and pango, which are loaded when a picture is first painted. Commands that
+ * only read traces start 2 ms sooner for it, and run on machines without these libraries. */
 #ifndef MONITORCH_VIEW_PICTURE_PAINT_CAIRO_LIBRARY_H
 #define MONITORCH_VIEW_PICTURE_PAINT_CAIRO_LIBRARY_H
 
@@ -8,7 +8,7 @@
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <pango/pangocairo.h>
-#include <pango/pangofc-fontmap.h> /* brings fontconfig's own header */
+#include <pango/pangofc-fontmap.h> /* includes fontconfig's header */
 #include <zlib.h>
 
 #include <stdbool.h>
@@ -17,11 +17,11 @@ struct cairo_library {
 #define LIBRARY_FUNCTION(name) __typeof__(name) *name;
 #include "runtime/view/picture/paint/cairo/library.def"
 #undef LIBRARY_FUNCTION
-    bool has_fonts; /* that pango can use: without one, it ends the process */
+    bool has_fonts; /* pango has a usable font; without one it would end the process */
 };
 
-/* Loads them once for the process; any thread may ask. Fails, with what to do about it, where
- * they are not on the machine. */
+/* Loads the libraries once for the process, from any thread. Returns NULL if the machine lacks
+ * them; `error` says what to do about it. */
 const struct cairo_library *cairo_library_get(struct error *error);
 
 #endif

@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a longer text the beginning is shown. */
+/* Only the start of a longer text is shown. */
 #define PLAIN_LETTERS_SIZE 1024
 
-/* ---- Text in ASCII's letters alone ---- */
+/* ---- Text reduced to ASCII ---- */
 
-/* What is nearest to a letter that is none of ASCII's. */
+/* The nearest ASCII text for a letter outside ASCII. */
 static const char *plain_letter(uint32_t code)
 {
     switch (code) {
@@ -64,7 +64,8 @@ static const char *plain_letter(uint32_t code)
     }
 }
 
-/* Other letters become what is nearest. Ends with a zero. */
+/* Replaces letters outside ASCII by the nearest ASCII text, and ends the result with a zero
+ * byte. */
 static void plain_letters_write(char plain[PLAIN_LETTERS_SIZE], struct slice shown)
 {
     size_t size = 0;
@@ -93,22 +94,23 @@ struct cairo_text {
     PangoLayout *layout; /* owned; NULL where there are no fonts */
     PangoFontDescription *fonts[PICTURE_FACE_COUNT]; /* owned; may be NULL */
     PangoFont *loaded[PICTURE_FACE_COUNT];           /* owned; may be NULL */
-    enum picture_face face; /* that the layout has now, with `size` */
+    enum picture_face face; /* the layout's present face, together with `size` */
     double size;            /* 0: none yet */
 };
 
 /* ---- The texts of a picture, for cairo ---- */
 
-/* The first that the machine has; text_width.h has the widths of DejaVu's. */
+/* The first font of the list that the machine has is used. text_width.h has the widths of DejaVu
+ * Sans. */
 #define SANS_FAMILY "DejaVu Sans,Verdana,Noto Sans,sans-serif"
 #define MONO_FAMILY "DejaVu Sans Mono,Menlo,Noto Sans Mono,monospace"
-/* Of a text of letters that every font has; longer ones go the way of all others. */
+/* Limit of a text in ASCII, which every font has. Longer texts are drawn like any other text. */
 #define ASCII_SIZE 256
-/* Letters keep the widths of text_width.h: no ligatures, no kerning. */
+/* No ligatures and no kerning, so that letters have the widths of text_width.h. */
 #define FONT_FEATURES "liga=0, clig=0, kern=0"
-/* What is wider by less than that has no other widths than those that are built in. */
+/* A text up to this much wider than measured counts as having the built-in widths. */
 #define ROUNDING 1.005
-/* No text on a picture is that long; pango counts in int. */
+/* No text of a picture is that long; pango counts in int. */
 #define TEXT_LIMIT (1 << 20)
 
 static bool is_bold(enum picture_face face)
@@ -121,7 +123,7 @@ static bool is_mono(enum picture_face face)
     return face == PICTURE_MONO || face == PICTURE_MONO_BOLD;
 }
 
-/* Glyphs as they are designed, so that a text has the same proportions at each resolution. */
+/* Turns off hinting, so that a text has the same proportions at each resolution. */
 static bool set_font_options(struct cairo_text *text)
 {
     const struct cairo_library *library = text->library;
@@ -151,12 +153,12 @@ static void set_font_features(struct cairo_text *text)
     library->pango_attr_list_unref(attributes);
 }
 
-/* Newer pangos give the font map that each thread has a helper thread. In a process that was
- * forked there is none, and what asks it would wait for ever: so the map is made anew there. */
+/* Makes the font map anew in a forked process. In newer versions of pango the map of each thread
+ * has a helper thread, which does not exist after a fork; a request to it would wait for ever. */
 static void renew_font_map(const struct cairo_library *library)
 {
     static _Thread_local pid_t
-        map_process; /* that this thread's map was made in; 0: none */
+        map_process; /* the process in which this thread's map was made; 0: no map yet */
     pid_t process = getpid();
 
     if (map_process != 0 && map_process != process) {
@@ -165,9 +167,9 @@ static void renew_font_map(const struct cairo_library *library)
     map_process = process;
 }
 
-/* For what is drawn by `context`, which has to outlive it. For pixels, letters are filled as
- * outlines: as glyphs, cairo puts each on a whole pixel, which spaces small ones unevenly. Fails
- * where memory runs out; to be released in any case. */
+/* Prepares texts for `context`, which must outlive it. On pixels, letters are filled as
+ * outlines: cairo places each glyph on a whole pixel, which spaces small letters unevenly.
+ * Returns false if memory runs out; release it in any case. */
 static bool cairo_text_init(struct cairo_text *text,
                             const struct cairo_library *library,
                             cairo_t *context,
@@ -216,7 +218,7 @@ static void cairo_text_release(struct cairo_text *text)
     *text = (struct cairo_text){0};
 }
 
-/* What may be given to pango: whole characters, no NUL. */
+/* The part of the text that pango accepts: whole characters, no NUL. */
 static struct slice drawable(struct slice text)
 {
     const char *end = text.size == 0 ? NULL : memchr(text.bytes, '\0', text.size);
@@ -228,8 +230,8 @@ static struct slice drawable(struct slice text)
     return text;
 }
 
-/* Moves to the left end of the baseline, for a text that is `width` wide by itself. Returns the
- * factor by which it has to be made narrower. */
+/* Moves to the left end of the baseline of a text whose natural width is `width`. Returns the
+ * factor by which the text must be narrowed. */
 static double
 place(const struct cairo_text *text, const struct picture_item *item, double width)
 {
@@ -255,7 +257,8 @@ static void set_font(struct cairo_text *text, enum picture_face face, double siz
     text->face = face;
 }
 
-/* Fills the path, in half the time of the best quality; in small letters the difference is not seen. */
+/* Fills the path with fast antialiasing. It takes half the time of the best quality, and small
+ * letters look the same. */
 static void fill_letters(struct cairo_text *text)
 {
     text->library->cairo_set_antialias(text->context, CAIRO_ANTIALIAS_FAST);
@@ -263,8 +266,9 @@ static void fill_letters(struct cairo_text *text)
     text->library->cairo_set_antialias(text->context, CAIRO_ANTIALIAS_DEFAULT);
 }
 
-/* The outlines are found before they are made narrower: to make the context narrower would
- * make a font for each factor, and cairo confuses those of one text and the next. */
+/* Fills the line's outlines, narrowed by `factor`. The outlines are computed before they are
+ * narrowed. A narrowed context would need one font per factor, and cairo confuses such fonts
+ * between texts. */
 static void fill_line(struct cairo_text *text, PangoLayoutLine *line, double factor)
 {
     const struct cairo_library *library = text->library;
@@ -307,9 +311,9 @@ static void draw_by_pango(struct cairo_text *text,
     library->cairo_restore(text->context);
 }
 
-/* ---- plain letters in pixels: most texts, and a third of the time ---- */
+/* ---- plain letters on pixels: most texts, in a third of the time ---- */
 
-/* Sets the context's font; false where pango has none. */
+/* Sets the context's font. Returns false if pango has none. */
 static bool set_plain_font(struct cairo_text *text, enum picture_face face, double size)
 {
     const struct cairo_library *library = text->library;
@@ -320,7 +324,7 @@ static bool set_plain_font(struct cairo_text *text, enum picture_face face, doub
                                                           size * PANGO_SCALE);
         text->loaded[face] = library->pango_context_load_font(
             library->pango_layout_get_context(text->layout), text->fonts[face]);
-        text->size = 0; /* the layout has to be set again */
+        text->size = 0; /* the layout's font must be set again */
     }
     if (text->loaded[face] == NULL) {
         return false;
@@ -346,7 +350,8 @@ static bool is_ascii(struct slice text)
     return true;
 }
 
-/* Fills the glyphs where each letter has one and all fit into their place. */
+/* Fills the glyphs. Returns false, and draws nothing, if a letter has no glyph or the text is
+ * wider than its place. */
 static bool fill_glyphs(struct cairo_text *text,
                         const struct picture_item *item,
                         const cairo_glyph_t *glyphs,
@@ -368,7 +373,7 @@ static bool fill_glyphs(struct cairo_text *text,
     return true;
 }
 
-/* false, and nothing is drawn, where this way does not do for the text. */
+/* Draws a short ASCII text. Returns false, and draws nothing, if the text needs pango. */
 static bool
 draw_ascii(struct cairo_text *text, const struct picture_item *item, struct slice shown)
 {
@@ -384,7 +389,7 @@ draw_ascii(struct cairo_text *text, const struct picture_item *item, struct slic
         !set_plain_font(text, item->face, item->size)) {
         return false;
     }
-    /* The place of the blank behind it is the width of the text. */
+    /* The position of the blank after the text is the width of the text. */
     memcpy(spaced, shown.bytes, shown.size);
     spaced[size] = ' ';
     if (library->cairo_scaled_font_text_to_glyphs(
@@ -422,7 +427,7 @@ static void draw_plainly(struct cairo_text *text,
     library->cairo_restore(text->context);
 }
 
-/* Draws the item, which is a TEXT, in the colour that the context has. */
+/* Draws the item, which must be a TEXT, in the context's present colour. */
 static void cairo_text_draw(struct cairo_text *text, const struct picture_item *item)
 {
     struct slice shown = drawable(item->text);
@@ -444,9 +449,9 @@ struct painter {
     struct cairo_text text;              /* owned */
 };
 
-/* ---- Paints the items of a picture with cairo ---- */
+/* ---- Painting the items of a picture ---- */
 
-/* 0xRRGGBBAA, for what is painted next. */
+/* Sets the colour, 0xRRGGBBAA, of the next items. */
 static void painter_set_colour(const struct painter *painter, uint32_t colour)
 {
     painter->library->cairo_set_source_rgba(
@@ -481,7 +486,7 @@ static void outline(const struct painter *painter, const struct picture_item *it
     library->cairo_close_path(context);
 }
 
-/* Draws along the present path. */
+/* Strokes the present path. */
 static void stroke(const struct painter *painter, const struct picture_item *item)
 {
     const struct cairo_library *library = painter->library;
@@ -566,7 +571,7 @@ static void paint_polyline(const struct painter *painter,
     library->cairo_set_line_cap(painter->context, CAIRO_LINE_CAP_BUTT);
 }
 
-/* Whether anything of the item may fall on the page. */
+/* Whether a part of the item may be on the page. May be true for an item near the page. */
 static bool is_on_page(const struct painter *painter,
                        const struct picture_item *item,
                        const struct picture_page *page)
@@ -612,12 +617,12 @@ static void paint_item(struct painter *painter, const struct picture_item *item)
     case PICTURE_POLYLINE:
         paint_polyline(painter, item);
         break;
-    default: /* groups are for those who read the file */
+    default: /* groups are structure for SVG only */
         break;
     }
 }
 
-/* The items that a page shows. */
+/* Paints the items that are on the page. */
 static void painter_paint_page(struct painter *painter, const struct picture_page *page)
 {
     const struct picture *picture = painter->picture;
@@ -630,15 +635,15 @@ static void painter_paint_page(struct painter *painter, const struct picture_pag
 }
 
 #define POINTS_PER_INCH 72.0
-/* cairo counts in 16 bits. */
+/* cairo's coordinates have 16 bits. */
 #define SIDE_LIMIT 32767
-/* 4 bytes for each, while it is painted. */
+/* A pixel needs 4 bytes during painting. */
 #define PIXEL_LIMIT 200e6
-/* The longest side of a page, in points, that Acrobat opens. */
+/* The longest side of a page that Acrobat opens, in points. */
 #define PAGE_LIMIT 14400.0
-/* Smaller, nothing is left of a picture on such a page. */
+/* The least scale. A picture scaled further down would show nothing. */
 #define PAGE_SCALE_LIMIT 0.01
-/* How long PDF's title may be. */
+/* Limit of a PDF's title, in bytes. */
 #define TITLE_SIZE 512
 
 /* ---- items ---- */
@@ -672,7 +677,7 @@ static bool refuse_size(double width, double height, double dpi, struct error *e
         fmin(SIDE_LIMIT / fmax(width, height), sqrt(PIXEL_LIMIT / width / height));
     char advice[64] = "";
 
-    if (dpi * fits >= 24) { /* less is not read by anyone */
+    if (dpi * fits >= 24) { /* text below 24 dpi is unreadable */
         snprintf(advice, sizeof advice, "a smaller --dpi (%.0f would do), ",
                  floor(dpi * fits));
     }
@@ -691,9 +696,9 @@ append_bytes(void *buffer, const unsigned char *bytes, unsigned int size)
                                                  : CAIRO_STATUS_SUCCESS;
 }
 
-/* ---- what is painted on ---- */
+/* ---- surfaces ---- */
 
-/* Where a page of the picture comes to lie, in the surface's units. */
+/* The place of a page of the picture on the surface, in the surface's units. */
 struct sheet_place {
     double x;
     double y;
@@ -701,7 +706,7 @@ struct sheet_place {
     bool is_raster;
 };
 
-/* Paints the part of the picture that the page is. */
+/* Paints one page's part of the picture. */
 static bool paint_part(const struct cairo_library *library,
                        const struct picture *picture,
                        const struct picture_page *page,
@@ -716,7 +721,7 @@ static bool paint_part(const struct cairo_library *library,
     bool is_ready = false;
 
     if (status == CAIRO_STATUS_SUCCESS) {
-        /* Before anything is cut off: a picture may end within a pixel. */
+        /* The background is painted before the clip, because a picture may end within a pixel. */
         painter_set_colour(&painter, picture->background);
         library->cairo_paint(context);
         library->cairo_translate(context, place.x, place.y);
@@ -803,7 +808,7 @@ static void write_title(const struct cairo_library *library,
                                             "monitorch");
 }
 
-/* Paints a page on a sheet of its own. */
+/* Paints a page on its own sheet. */
 static bool paint_sheet(const struct cairo_library *library,
                         const struct picture *picture,
                         const struct picture_page *page,
@@ -867,7 +872,7 @@ bool cairo_paint_pdf(const struct picture *picture,
     library->cairo_surface_finish(surface);
     status = library->cairo_surface_status(surface);
     library->cairo_surface_destroy(surface);
-    if (is_done && bytes->has_failed) { /* cairo may forget what it was told */
+    if (is_done && bytes->has_failed) { /* cairo may have dropped the write error */
         is_done = refuse(library, CAIRO_STATUS_NO_MEMORY, error);
     } else if (is_done && status != CAIRO_STATUS_SUCCESS) {
         is_done = refuse(library, status, error);

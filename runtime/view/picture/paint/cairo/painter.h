@@ -10,22 +10,22 @@
 
 #define CAIRO_PAINTER_DPI 96.0
 
-/* Both append a file's bytes to `bytes`, which is as it was where they fail: where memory runs
- * out, or cairo and pango are not on the machine. */
+/* Both append a file's bytes to `bytes`. They fail if memory runs out, or if cairo and pango are
+ * not on the machine; `bytes` is unchanged then. */
 
-/* 72 dpi: a pixel for each point. Fails for a picture of more pixels than cairo paints, with
- * what to do about it. */
+/* At 72 dpi a pixel is a point. Fails for a picture of more pixels than cairo paints; `error`
+ * says what to do about it. */
 bool cairo_paint_png(const struct picture *picture,
                      double dpi,
                      struct buffer *bytes,
                      struct error *error);
 
-/* So many dots for each inch and no more can a PNG of the picture have. */
+/* The highest resolution that a PNG of the picture can have, in dots per inch. */
 double cairo_png_dpi_most(const struct picture *picture);
 
-/* The picture's pages, each at the top of a sheet of that size, made smaller where it does not
- * fit. Where that size is 0, a sheet is as large as the page; if that is more than readers
- * of PDF open (200 inches), all of it is made smaller. */
+/* Each page of the picture is at the top of a sheet of that size, scaled down if it does not
+ * fit. If the size is 0, a sheet is as large as the page; if that is more than PDF readers open
+ * (200 inches), all pages are scaled down. */
 bool cairo_paint_pdf(const struct picture *picture,
                      double sheet_width,
                      double sheet_height,

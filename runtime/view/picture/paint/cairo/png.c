@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Of zlib: higher ones take twice as long for a tenth less. */
+/* The level of zlib. Higher levels take twice the time and save a tenth of the size. */
 #define LEVEL 2
-/* How much room for compressed bytes is made at once. */
+/* The step by which the output buffer grows. */
 #define OUTPUT_SIZE     ((size_t)64 << 10)
 #define METRES_PER_INCH 0.0254
 #define COLOUR_RGB      2
@@ -20,7 +20,7 @@ static void add_word(struct buffer *bytes, uint32_t word)
     }
 }
 
-/* A chunk is begun with a size of 0, which its end sets right. */
+/* Starts a chunk with a size of 0; end_chunk writes the real one. */
 static size_t begin_chunk(struct buffer *bytes, const char *type)
 {
     size_t start = bytes->size;
@@ -58,18 +58,18 @@ static void add_head(const struct cairo_library *library,
     start = begin_chunk(bytes, "IHDR");
     add_word(bytes, rows->width);
     add_word(bytes, rows->height);
-    buffer_add_byte(bytes, 8); /* bits of a colour */
+    buffer_add_byte(bytes, 8); /* bits per colour */
     buffer_add_byte(bytes, COLOUR_RGB);
     buffer_add_bytes(bytes, "\0\0\0", 3); /* deflate, filters by row, not interlaced */
     end_chunk(library, bytes, start);
     start = begin_chunk(bytes, "pHYs");
     add_word(bytes, density);
     add_word(bytes, density);
-    buffer_add_byte(bytes, 1); /* for each metre */
+    buffer_add_byte(bytes, 1); /* unit: metre */
     end_chunk(library, bytes, start);
 }
 
-/* A row as the file has it: its filter (none), then red, green and blue of each pixel. */
+/* Converts a row to the file's form: its filter (none), then red, green and blue of each pixel. */
 static void read_row(const struct pixel_rows *rows, uint32_t y, unsigned char *row)
 {
     const unsigned char *pixels = rows->bytes + y * rows->stride;
@@ -85,7 +85,8 @@ static void read_row(const struct pixel_rows *rows, uint32_t y, unsigned char *r
     }
 }
 
-/* Compresses what the stream was given. Nothing fails but the room for the result. */
+/* Compresses the input that the stream has. Returns false only if memory for the result runs
+ * out. */
 static bool compress_given(const struct cairo_library *library,
                            z_stream *stream,
                            int flush,

@@ -1,5 +1,5 @@
-/* A PNG from the pixels that cairo has painted. cairo's own writer takes four times as long for
- * a larger file: it chooses filters that suit photographs. */
+/* A PNG from the pixels that cairo has painted. cairo's own writer takes four times as long and
+ * makes a larger file, because its choice of filters suits photographs. */
 #ifndef MONITORCH_VIEW_PICTURE_PAINT_CAIRO_PNG_H
 #define MONITORCH_VIEW_PICTURE_PAINT_CAIRO_PNG_H
 
@@ -19,7 +19,7 @@ struct pixel_rows {
     double dpi;
 };
 
-/* Appends the file. Fails where memory runs out; what was appended is left then. */
+/* Appends the file. Returns false if memory runs out; `bytes` then holds a part of the file. */
 bool cairo_png_add(const struct cairo_library *library,
                    const struct pixel_rows *rows,
                    struct buffer *bytes,
