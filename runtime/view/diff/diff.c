@@ -1,4 +1,4 @@
-/* What differs between two traces: a verdict on each step. */
+/* Comparison of two traces: the passes over both, and their verdict on each step. */
 #include "runtime/view/diff/diff.h"
 
 #include "runtime/base/memory.h"
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define PROGRESS_STEPS 65536
-/* Fewer of the sites of the smaller program in the other, by so much: another program. */
+/* Two traces are of different programs if less than one in this many of the smaller program's
+ * sites are in the other. */
 #define LIKENESS_PART 4
 
 static void visit(struct diff_work *work, const struct diff_step *step)
@@ -18,7 +19,8 @@ static void visit(struct diff_work *work, const struct diff_step *step)
     if (item->kind == LOG_DATA) {
         for (unsigned side = 0; side < 2; side++) {
             if (step->items[side] != NULL) {
-                /* Elements that stand once in one file may stand often in the other. */
+                /* An element that is stored once in one file may be stored repeatedly in the
+                 * other. */
                 work->values.is_broken |= step->items[side]->data.is_once;
                 diff_values_add(&work->values, side, step->items[side]->data.offset,
                                 step->items[side]->data.bytes);
@@ -51,7 +53,7 @@ static bool has_failed(const struct diff_work *work)
            work->sources[1].has_failed;
 }
 
-/* Of a value that was cut amid its parts the others are missing, not different. */
+/* A value that was cut between its parts: the parts that are missing do not count as different. */
 static void leave_parts(struct diff_work *work)
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -98,7 +100,7 @@ static void go_through(struct diff_work *work)
     }
 }
 
-/* Next to nothing of the smaller program is in the other. */
+/* Whether nearly nothing of the smaller program is in the other. */
 static bool is_other_program(const struct diff_likeness *likeness)
 {
     uint64_t least = likeness->site_counts[0] < likeness->site_counts[1]
@@ -108,7 +110,7 @@ static bool is_other_program(const struct diff_likeness *likeness)
     return likeness->sites_in_both * LIKENESS_PART < least;
 }
 
-/* Places were found in both, but what ran there is next to nothing of what ran. */
+/* Whether sites were matched but nearly none of the events that ran was. */
 static bool has_found_nothing(const struct diff_result *result)
 {
     uint64_t least = result->event_counts[0] < result->event_counts[1]
@@ -119,7 +121,8 @@ static bool has_found_nothing(const struct diff_result *result)
            (result->equal + result->own + result->inherited) * LIKENESS_PART < least;
 }
 
-/* A file in common, such as one that makes the inputs, does not make two programs one. */
+/* Whether most events of both traces are of lines that the other program lacks. A common file,
+ * such as one that makes the inputs, does not make them one program. */
 static bool is_mostly_other(const struct diff_result *result)
 {
     uint64_t common = result->equal + result->own + result->inherited;
@@ -162,7 +165,7 @@ static void init(struct diff_work *work, const struct diff_options *options)
     diff_facts_init(&work->facts[1]);
 }
 
-/* Both traces from their beginnings. */
+/* Starts a pass over both traces from their beginnings. */
 static bool begin_pass(struct diff_work *work, enum diff_pass pass)
 {
     const struct diff_options *options = work->options;
@@ -289,7 +292,8 @@ static bool build_graph(struct diff_work *work, unsigned side)
     return is_done;
 }
 
-/* Finds the verdicts on all events. */
+/* Finds the verdicts on all events. Returns false if memory ran out, a trace could not be read
+ * or the work was stopped; the error is set. */
 static bool judge(struct diff_work *work)
 {
     if (!diff_edits_find(&work->edits, work->readers, work->all_sources, work->align)) {
@@ -302,7 +306,7 @@ static bool judge(struct diff_work *work)
             return error_set_memory(work->error);
         }
     }
-    /* A graph is largest while it is made. */
+    /* Builds the graphs first: a graph needs the most memory while it is built. */
     if (!build_graph(work, 0) || !build_graph(work, 1) ||
         !begin_pass(work, DIFF_PASS_COLLECT)) {
         return false;
@@ -318,7 +322,8 @@ static bool judge(struct diff_work *work)
            error_set_memory(work->error);
 }
 
-/* Gradients and steps are compared where values are equal, too: what is found so far of those stays. */
+/* Compares gradients and steps of runs whose values are all equal. Keeps the result of the scan
+ * if no gradient or step differs. */
 static bool judge_updates(struct diff_work *work)
 {
     struct diff_result result = *work->result;
@@ -341,7 +346,8 @@ static bool judge_updates(struct diff_work *work)
     return true;
 }
 
-/* Equal runs without gradients are read once; those that differ in lines alone that changed nothing, twice. */
+/* Reads equal runs without gradients once, and runs that differ only in lines without effect
+ * twice. */
 static bool compare(struct diff_work *work)
 {
     go_through(work);

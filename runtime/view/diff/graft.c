@@ -1,4 +1,5 @@
-/* Graft: a reference's values by their places, and the events of a run that were replaced by them. */
+/* Graft: values of a reference by their places in the program, and the events of a run whose
+ * values were replaced by them. */
 #include "runtime/view/diff/graft.h"
 
 #include "runtime/base/buffer.h"
@@ -14,12 +15,12 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-/* A longer setting was not written by a graft. */
+/* Longer settings are not written by a graft. */
 #define SETTING_SIZE_MAX 4096
 
 /* ---- the reference ---- */
 
-/* A tensor's event, and the next one of its place. */
+/* Event of a tensor, linked to the next one of its place. */
 struct entry {
     struct graft_value value;
     uint32_t next; /* NONE: none yet */
@@ -38,7 +39,7 @@ struct graft_reference {
     size_t place_count, place_capacity;
     struct number_map index; /* key of a place -> place */
     struct buffer bytes;     /* owned: the elements that were read last */
-    uint64_t next_event;     /* that the reader gives, or a later one */
+    uint64_t next_event;     /* number of the reader's next event, or a later one */
     size_t value_count;      /* tensors with whole values */
     char identity[LOG_IDENTITY_SIZE];
 };
@@ -60,7 +61,7 @@ static uint32_t find_write(const struct log_event_view *event)
     return NONE;
 }
 
-/* The place of the key, made where it is new; NULL: out of memory. */
+/* Returns the place of the key, added if it is new. NULL: out of memory. */
 static struct place *find_place(struct graft_reference *reference, uint64_t key)
 {
     uint32_t number = number_map_get(&reference->index, key);
@@ -194,7 +195,7 @@ bool graft_reference_next(struct graft_reference *reference,
     return true;
 }
 
-/* The pieces of the event that the reader gave last. */
+/* Reads the pieces of the reader's last event. */
 static bool read_pieces(struct graft_reference *reference, uint64_t event)
 {
     struct log_item item;
@@ -260,7 +261,7 @@ bool graft_reference_read(struct graft_reference *reference,
 
 /* ---- the sites of both programs ---- */
 
-/* The module of a site of the trace; NULL: there is none. */
+/* Returns the module of a site of the trace. NULL: there is none. */
 static const struct log_module *find_module(const struct log_reader *reader,
                                             uint32_t site)
 {
@@ -353,16 +354,16 @@ bool graft_match_sites(const char *path_a,
     return align != NULL;
 }
 
-/* ---- the events of a run that were replaced ---- */
+/* ---- replaced events of a run ---- */
 
-/* `12:10:5 …`: five events from B's 12 and A's 10. */
+/* Parses `12:10:5 …`: five events, from B's 12 and A's 10 on. */
 static bool add_runs(struct graft_runs *runs, struct slice text)
 {
     char copy[SETTING_SIZE_MAX];
     char *next = copy;
 
     if (text.size >= sizeof copy) {
-        return true; /* not ours */
+        return true; /* not written by a graft */
     }
     memcpy(copy, text.bytes, text.size);
     copy[text.size] = '\0';

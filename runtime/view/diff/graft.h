@@ -1,5 +1,5 @@
-/* Graft: the values of a reference trace, one after the other for each place of the program, for a run
- * that replaces its own by them; and in a trace of such a run, which events were replaced.
+/* Graft: the values of a reference trace, in order for each place of the program, for a run that
+ * replaces its own values by them; and the replaced events of a trace of such a run.
  *
  *     struct graft_reference *reference = graft_reference_open(path, &error);
  *
@@ -27,15 +27,15 @@ struct graft_value {
     bool has_hash;
 };
 
-/* Reads the trace once. Fails where it cannot be read, or has no whole value. */
+/* Reads the trace once. Returns NULL if it cannot be read or has no whole value; see `error`. */
 struct graft_reference *graft_reference_open(const char *path, struct error *error);
 void graft_reference_close(struct graft_reference *reference); /* may be NULL */
 
-/* The start and the process of the recording, as text: "123 45". Borrowed. */
+/* Returns start and process of the recording as text: "123 45". Borrowed. */
 struct slice graft_reference_identity(const struct graft_reference *reference);
 
-/* The next tensor of that place: the site's `write`-th name, or what is at `path` in it. false: there
- * is no further one. */
+/* Finds the next tensor of a place: of the site's `write`-th name, or of the item at `path` in
+ * it. Returns false if there is no further one. */
 bool graft_reference_next(struct graft_reference *reference,
                           uint32_t site,
                           uint32_t write,
@@ -47,7 +47,7 @@ struct graft_elements {
     const struct log_shape *shape;
     struct slice bytes;
 };
-/* false: they were not recorded, or only once where the tensor repeats them. */
+/* Returns false if the elements were not recorded, or only once where the tensor repeats them. */
 bool graft_reference_read(struct graft_reference *reference,
                           uint64_t event,
                           struct graft_elements *elements);
@@ -61,8 +61,8 @@ struct graft_site {
 
 struct diff_rename;
 
-/* Aligns the programs of both traces, as `monitorch diff` does; B may still be recorded. Calls `found` for
- * each site of B with its counterpart, and gives the number of B's sites. */
+/* Aligns the programs of both traces, as `monitorch diff` does; B may still be recorded. Calls
+ * `found` for each site of B that has a counterpart, and stores the number of B's sites. */
 bool graft_match_sites(const char *path_a,
                        const char *path_b,
                        const struct diff_rename *renames,
@@ -72,23 +72,23 @@ bool graft_match_sites(const char *path_a,
                        uint32_t *site_count,
                        struct error *error);
 
-/* Which events of B hold A's values since they were recorded: runs of neighbours. */
+/* The events of B that hold values of A, in runs of consecutive events. */
 struct graft_run {
     uint64_t b, a, count;
 };
 struct graft_runs {
-    struct graft_run *items; /* owned; by `b` */
+    struct graft_run *items; /* owned; sorted by `b` */
     size_t count, capacity;
     bool is_there;  /* B is a graft */
-    bool is_others; /* of another reference than A */
+    bool is_others; /* the reference is another trace than A */
 };
-/* Reads the settings of both traces, to their ends. false: out of memory. */
+/* Reads the settings of both traces to their ends. Returns false if memory ran out. */
 bool graft_runs_read(struct graft_runs *runs,
                      const char *path_a,
                      const char *path_b,
                      struct error *error);
 void graft_runs_release(struct graft_runs *runs);
-/* Whether B's event was given the value of A's. */
+/* Whether B's event received the value of A's event. */
 bool graft_runs_have(const struct graft_runs *runs, uint64_t a, uint64_t b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Going through two traces side by side. */
+/* Alignment: the steps through two traces side by side. */
 #include "runtime/view/diff/align/align.h"
 
 #include "runtime/base/memory.h"
@@ -9,9 +9,9 @@
 #include <assert.h>
 #include <stdbool.h>
 
-/* ---- Which thread of one trace is which of the other ---- */
+/* ---- pairs of threads ---- */
 
-/* The thread of the first item that has one; NONE: there is no such item. */
+/* Returns the thread of the first item that has one. NONE: there is no such item. */
 static uint32_t first_thread(struct log_reader *reader)
 {
     struct log_item item;
@@ -33,7 +33,8 @@ static bool is_left(const struct diff_side *side, uint32_t thread)
     return side->threads[thread].state == DIFF_THREAD_SEEN;
 }
 
-/* Without the numbers in it: `Thread-7 (work)` is `Thread- (work)`. */
+/* Whether two names are equal without their numbers: `Thread-7 (work)` and `Thread-8 (work)`
+ * are. */
 static bool is_named_like(struct slice a, struct slice b)
 {
     size_t i = 0;
@@ -55,7 +56,8 @@ static bool is_named_like(struct slice a, struct slice b)
     }
 }
 
-/* The thread of B that has the name of that thread of A, or one like it; NONE: there is none. */
+/* Returns the thread of B with the name of that thread of A, or a similar name if `is_like`.
+ * NONE: there is none. */
 static uint32_t
 partner_thread(const struct diff_side sides[2], uint32_t thread, bool is_like)
 {
@@ -81,8 +83,7 @@ static void start_threads(struct diff_side sides[2], uint32_t a, uint32_t b)
     diff_side_start(&sides[1], b);
 }
 
-/* Begins with the threads that the traces begin with. Which others there are is known at the
- * end of these. */
+/* Starts with the first thread of each trace. The other threads are known after these were read. */
 static void diff_threads_start(struct diff_side sides[2])
 {
     uint32_t threads[2];
@@ -119,7 +120,7 @@ static bool start_named(struct diff_side sides[2], bool is_like)
     return false;
 }
 
-/* Begins with the next ones; false: all are done. */
+/* Starts the next pair of threads. Returns false if all are done. */
 static bool diff_threads_next(struct diff_side sides[2])
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -131,14 +132,15 @@ static bool diff_threads_next(struct diff_side sides[2])
            start_alone(sides, 0) || start_alone(sides, 1);
 }
 
-/* Items that wait for their counterparts, which are elsewhere in the other trace. */
+/* ---- items that wait for their counterparts ---- */
 
 static struct diff_waiting **bucket_of(struct diff_side *side, uint32_t moved)
 {
     return &side->waiting[moved % DIFF_WAITING_BUCKETS];
 }
 
-/* The head, an item that was moved, waits for its counterpart. false: out of memory. */
+/* Stores the head, an item that was moved, until its counterpart is reached. Returns false if
+ * memory ran out. */
 static bool diff_side_wait(struct diff_side *side)
 {
     const struct log_item *item = &side->item;
@@ -195,7 +197,7 @@ static struct diff_waiting *diff_side_pop_waiting(struct diff_side *side,
     return found;
 }
 
-/* The one that waits for the counterpart of that number; taken out of the list. NULL: none. */
+/* Frees an item that was removed from the list, and releases its call. `waiting` may be NULL. */
 static void diff_side_free_waiting(struct diff_side *side, struct diff_waiting *waiting)
 {
     if (waiting != NULL) {
@@ -220,13 +222,13 @@ struct diff_align {
     struct diff_sites sites;
     struct diff_side sides[2];
     struct diff_window window;
-    uint64_t pair_count; /* calls that found each other */
-    bool is_given[2];    /* the heads were given in the step before */
+    uint64_t pair_count; /* pairs of calls so far */
+    bool is_given[2];    /* the heads were part of the step before */
     struct diff_waiting
-        *given; /* owned: of the step before, of `given_side`; or NULL */
+        *given; /* owned: waiting item of the step before, of `given_side`; or NULL */
     unsigned given_side;
-    unsigned data_turn; /* whose piece of data is next */
-    bool is_ring;       /* one of them has dropped events */
+    unsigned data_turn; /* side of the next piece of data */
+    bool is_ring;       /* one of the traces dropped events */
     bool has_found;     /* a pair was found in this thread */
     bool has_failed;
     bool is_started;
@@ -268,8 +270,8 @@ static void give(struct diff_align *align, struct diff_step *step, unsigned side
         from->head.kind == LOG_EVENT ? from->item.event.number : UINT64_MAX;
 }
 
-/* Whether the recording of a side leaves out visits of the site, which is one of its trace, where it is
- * now. `event`: the one that it is at, or the one that comes next. */
+/* Whether the side's recording leaves out visits of one of its sites at the current position.
+ * `event` is the current event's number, or the next one's. */
 static bool leaves_out(const struct diff_side *side, uint32_t site, uint64_t event)
 {
     const struct log_left_out_view *left_out =
@@ -278,8 +280,8 @@ static bool leaves_out(const struct diff_side *side, uint32_t site, uint64_t eve
     return left_out != NULL && left_out->event <= event && event < left_out->until;
 }
 
-/* Whether the item that is alone is an event that the other recording may have left out, or that this
- * one has kept by the rule alone. */
+/* Whether the unpaired item is an event that the other recording may have left out, or that this
+ * recording kept only because of its own rule. */
 static bool is_left_out(const struct diff_align *align, unsigned side)
 {
     const struct diff_side *from = &align->sides[side];
@@ -315,7 +317,7 @@ static void give_alone(struct diff_align *align, struct diff_step *step, unsigne
     give(align, step, side);
 }
 
-/* The items of two calls that were found to be one belong together from here on. */
+/* Marks two calls as a pair: their items share a chain from here on. */
 static void pair_calls(struct diff_align *align,
                        const struct open_call *left,
                        const struct open_call *right)
@@ -346,8 +348,8 @@ static void give_pair(struct diff_align *align, struct diff_step *step)
     }
 }
 
-/* An item whose counterpart stands elsewhere: the first of the two waits for the other. false:
- * nothing is given. */
+/* Gives an item whose counterpart is elsewhere. The first of the two waits for the other:
+ * returns false, no step is given. */
 static bool give_moved(struct diff_align *align, struct diff_step *step, unsigned side)
 {
     struct diff_side *from = &align->sides[side];
@@ -392,7 +394,7 @@ static bool are_same(const struct diff_entry *a, const struct diff_entry *b)
 
 enum given { GIVEN_STEP, GIVEN_NOTHING, GIVEN_UP };
 
-/* What to do about the heads, as far as that can be told without a look ahead. */
+/* Decides on the heads as far as that is possible without looking ahead. GIVEN_UP: it is not. */
 static enum given
 give_heads(struct diff_align *align, struct diff_step *step, const bool has_head[2])
 {
@@ -432,7 +434,8 @@ give_heads(struct diff_align *align, struct diff_step *step, const bool has_head
     return GIVEN_UP;
 }
 
-/* Pieces of values come in turns, one of A, one of B, so that nobody has to keep them. */
+/* Gives the pieces of whole values in turns, one of A, one of B, so that they need not be
+ * stored. */
 static bool give_data(struct diff_align *align, struct diff_step *step)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -507,9 +510,10 @@ bool diff_align_next(struct diff_align *align, struct diff_step *step)
 
 /* ---- the rest ---- */
 
-/* Where a trace is to begin whose other one is a ring: the same program gives the same events
- * the same numbers. Where it has had other lines before, and both came to their ends, rather so
- * many events before its end as the ring has. */
+/* Returns the event at which a trace starts if the other one is a ring: the ring's first event,
+ * since the same program gives the same events the same numbers. If both are closed, the trace
+ * starts at the latest as many events before its end as the ring holds, since earlier lines may
+ * differ. */
 static uint64_t find_start(const struct log_reader *reader,
                            const struct log_reader *ring)
 {

@@ -1,4 +1,4 @@
-/* Reading one of two traces: its items one by one, and ahead. */
+/* Reader of one of two traces: its items one by one, and those ahead. */
 #include "runtime/view/diff/align/side.h"
 
 #include "runtime/base/hash/hash.h"
@@ -6,16 +6,15 @@
 
 #include <assert.h>
 
-/* What the calls and events of a trace are called in terms of both: their functions, nn.Modules,
- * lines and the turns of the loops that they are in. */
+/* ---- keys of calls and events in terms of both traces ---- */
 
-/* What numbers are made of that mean different things. */
+/* Seeds of hashes with different meanings. */
 #define LOCAL_CALL 0x72u
 #define CHAIN_ROOT 0x73u
-/* In a turn that began before what the trace holds. */
+/* Seed of an event in a turn that began before the trace did. */
 #define LOCAL_VISIT 0x74u
 
-/* The module of that number of the trace; NULL: there is none, or memory ran out. */
+/* Returns the module of that number of the trace. NULL: there is none, or memory ran out. */
 static struct diff_module *module_of(struct diff_side *side, uint32_t number)
 {
     if (number >= side->sites->programs[side->number].count &&
@@ -27,7 +26,7 @@ static struct diff_module *module_of(struct diff_side *side, uint32_t number)
                : NULL;
 }
 
-/* The nearest nn.Module that the call is within; NULL: none. */
+/* Returns the nearest call of an nn.Module at or around `call`. NULL: none. */
 static const struct open_call *module_call(const struct open_call *call)
 {
     while (call != NULL && call->class_name.size == 0) {
@@ -36,9 +35,9 @@ static const struct open_call *module_call(const struct open_call *call)
     return call;
 }
 
-/* The nn.Module's path as seen from the one that called it, so that a model may be a part of
- * a larger one. Functions that one program alone has do not count: neither what a method was
- * split into, nor `train(model)`, which is of the model as a method is. */
+/* Hashes the nn.Module's path relative to the calling nn.Module, so that a model may be a part
+ * of a larger one. Calls of functions that only one program has are skipped: parts that a method
+ * was split into, or `train(model)`, which calls the model as a method would. */
 static uint64_t path_hash(struct diff_side *side, const struct open_call *call)
 {
     const struct open_call *outer = module_call(call->parent);
@@ -69,7 +68,7 @@ static uint64_t path_hash(struct diff_side *side, const struct open_call *call)
                            slice_part(call->path, start, call->path.size));
 }
 
-/* Where events were lost, nobody knows in which turns a call is. */
+/* Forgets the turns of the call's loops if events were lost since they were recorded. */
 static void diff_call_note_gap(const struct diff_side *side, struct diff_call *call)
 {
     if (call->gap == side->gap) {
@@ -82,7 +81,7 @@ static void diff_call_note_gap(const struct diff_side *side, struct diff_call *c
     }
 }
 
-/* Where in its caller a call was made: the line, and the turns of the loops around it. */
+/* Hashes the place of a call in its caller: the line, and the turns of the loops around it. */
 static uint64_t place_of(struct diff_side *side, const struct open_call *call)
 {
     const struct open_call *parent = call->parent;
@@ -112,7 +111,7 @@ static uint64_t place_of(struct diff_side *side, const struct open_call *call)
     if (loop != DIFF_NONE) {
         turn = diff_call_of(parent)->turns[module->sites[loop].slot].hash;
     }
-    /* Begun before what one trace holds, in a turn that nothing is known of there. */
+    /* The loop was started before the trace did, so its turn is unknown. */
     if (loop != DIFF_NONE &&
         (side->is_before || (turn == 0 && diff_call_of(parent)->is_cut))) {
         turn = call->call;
@@ -146,7 +145,7 @@ void diff_call_settle(struct open_call *call)
     extra->chain = extra->has_counterpart ? diff_mix(extra->around, extra->local) : 0;
 }
 
-/* Gives a new call what is kept with it. false: out of memory. */
+/* Attaches a struct diff_call to a new call. Returns false if memory ran out. */
 static bool diff_call_prepare(struct diff_side *side, struct open_call *call)
 {
     const struct diff_module *module = module_of(side, call->module_number);
@@ -196,7 +195,7 @@ static uint32_t name_index(const struct log_event_view *event)
     return i;
 }
 
-/* The turn of a loop; `site` is the loop's. */
+/* Returns the hash of the loop's turn; `site` is the loop's. 0: not known. */
 static uint64_t
 turn_hash(const struct diff_module *module, const struct diff_call *call, uint32_t site)
 {
@@ -205,8 +204,8 @@ turn_hash(const struct diff_module *module, const struct diff_call *call, uint32
                : 0;
 }
 
-/* The loop begins its next turn. Turns are counted from where it was begun; where that was
- * before the trace's beginning, from the call's. */
+/* Starts the loop's next turn, and returns its hash. Turns are counted from the loop's start; if
+ * that was before the trace's beginning, from the call's. */
 static uint64_t next_turn(const struct diff_module *module,
                           struct diff_call *call,
                           uint32_t number,
@@ -230,7 +229,8 @@ static uint64_t next_turn(const struct diff_module *module,
     return turn->hash;
 }
 
-/* Whether the site's partner writes the name too: it may write fewer, an argument less. */
+/* Whether the site's partner writes the name too. The partner may write fewer names, such as one
+ * argument less. */
 static bool is_written_too(const struct diff_side *side,
                            const struct diff_module *module,
                            uint32_t number,
@@ -261,7 +261,7 @@ static bool is_written_too(const struct diff_side *side,
     return false;
 }
 
-/* What the event that was read is in its call. */
+/* Fills the key of the event that was read last, within its call. */
 static void diff_entry_fill(struct diff_side *side, struct diff_entry *entry)
 {
     const struct log_event_view *event = &side->item.event;
@@ -388,7 +388,7 @@ static void let_go(struct diff_side *side, struct diff_entry *entry)
 
 /* ---- items ---- */
 
-/* Where the threads have their items is noted the first time that the trace is read. */
+/* Records each thread's first and last item when the trace is read for the first time. */
 static bool
 note_thread(struct diff_side *side, uint16_t number, const struct log_place *place)
 {
@@ -445,7 +445,7 @@ static bool add_call(struct diff_side *side, struct diff_entry *entry)
     }
     entry->local = diff_call_of(entry->call)->local;
     entry->has_counterpart = diff_call_of(entry->call)->has_counterpart;
-    /* One that is told again was begun before what the trace holds. */
+    /* A call that is repeated in the trace was started before the trace's first event. */
     return is_wanted(side, view->thread, &entry->place) &&
            (view->flags & LOG_CALL_AGAIN) == 0;
 }
@@ -489,7 +489,7 @@ static bool add_end(struct diff_side *side, struct diff_entry *entry)
     return true;
 }
 
-/* Whether the item that was read is one to be aligned. */
+/* Whether the item that was read last is to be aligned. Fills the entry. */
 static bool read(struct diff_side *side, struct diff_entry *entry)
 {
     bool was_before = side->is_before;
@@ -503,7 +503,7 @@ static bool read(struct diff_side *side, struct diff_entry *entry)
         (side->item.kind == LOG_EVENT ? side->item.event.number
                                       : entry->place.next_event) < side->start;
     entry->is_before = side->is_before;
-    /* Where a ring begins, it is known of neither trace in which turns its calls are. */
+    /* Where a ring begins, the turns of the calls are unknown in both traces. */
     side->gap += was_before && !side->is_before;
     switch (side->item.kind) {
     case LOG_EVENT:
@@ -524,7 +524,8 @@ static bool is_wanted_data(const struct diff_side *side)
     return side->item.kind == LOG_DATA && side->item.data.event == side->data_event;
 }
 
-/* The item of the first one in the queue. A ring that is being written may have lost it. */
+/* Reads the item of the queue's first entry again. Returns false if it was lost, in a ring that
+ * is still written. */
 static bool read_again(struct diff_side *side)
 {
     side->head = side->queue[side->queue_first++];
@@ -644,7 +645,7 @@ static bool enqueue(struct diff_side *side, struct diff_entry *entry)
     return true;
 }
 
-/* The head becomes the first of the queue. */
+/* Puts the head back at the start of the queue. */
 static bool put_back(struct diff_side *side)
 {
     if (!side->has_head) {

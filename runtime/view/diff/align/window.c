@@ -1,4 +1,4 @@
-/* Looking ahead in growing windows, until a run of items is found in both. */
+/* Window: a look ahead at both traces that grows until a run of items is found in both. */
 #include "runtime/view/diff/align/window.h"
 
 #include "runtime/base/memory.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Which members of two sequences may be found in the other one at all ---- */
+/* ---- members of two sequences that may have a partner at all ---- */
 
-/* With fewer pairs than this, looking at all is quicker. */
+/* With fewer pairs than this, no member is filtered out: that is quicker. */
 #define FEW_PAIRS 1024
 
 static void diff_common_release(struct diff_common *common)
@@ -23,8 +23,8 @@ static void diff_common_release(struct diff_common *common)
     *common = (struct diff_common){0};
 }
 
-/* For arrays of one capacity: as memory_grow, of each of them in turn; `capacity` is theirs as it
- * was, `*grown` what it is when all have grown. */
+/* Grows one of several arrays that share a capacity, as memory_grow does. `capacity` is the old
+ * capacity; `*grown` becomes the new one, to be stored after all arrays have grown. */
 static bool diff_grow_one(
     void **items, size_t capacity, size_t wanted, size_t item_size, size_t *grown)
 {
@@ -48,7 +48,8 @@ static bool reserve(struct diff_common *common, unsigned side, size_t count)
     return is_done;
 }
 
-/* The place of a key in a table of a power of two of places that is never full. */
+/* Returns the slot of a key in a hash table whose size is a power of two and which is never
+ * full. */
 static uint64_t *place_of(uint64_t *table, size_t size, uint64_t key)
 {
     size_t at = (size_t)(key ^ key >> 32) & (size - 1);
@@ -59,7 +60,7 @@ static uint64_t *place_of(uint64_t *table, size_t size, uint64_t key)
     return &table[at];
 }
 
-/* Leaves of `side` what the other side has too. */
+/* Keeps the members of `side` that the other side has, too. Returns false if memory ran out. */
 static bool keep(struct diff_common *common,
                  unsigned side,
                  uint64_t *const keys[2],
@@ -94,7 +95,7 @@ static bool keep(struct diff_common *common,
     return true;
 }
 
-/* false: out of memory. */
+/* Returns false if memory ran out. */
 static bool diff_common_find(struct diff_common *common,
                              uint64_t *const keys[2],
                              uint64_t *const other_keys[2],
@@ -117,10 +118,10 @@ static bool diff_common_find(struct diff_common *common,
     return true;
 }
 
-/* Items that are elsewhere on the other side: tasks and generators that ran in another order,
- * parts of sets and dictionaries. */
+/* Moved items: they are elsewhere on the other side, such as tasks and generators that ran in
+ * another order, or parts of sets and dictionaries. */
 
-/* How far is looked for items of coroutines where that was in vain too often. */
+/* Distance to which items of coroutines are searched after too many searches failed. */
 #define NEAR_SIZE  32
 #define FAR_CREDIT 64
 
@@ -128,7 +129,7 @@ struct diff_moved {
     uint64_t key;
     uint32_t index; /* in the queue */
     uint16_t side;
-    bool is_later; /* nothing is decided about it */
+    bool is_later; /* after the cut: undecided */
 };
 
 static int compare_moved(const void *left, const void *right)
@@ -175,8 +176,8 @@ static void pair_moved(struct diff_window *window,
     }
 }
 
-/* Lists what has no counterpart in its place, by keys: before the cut `ends`, and behind it,
- * where nothing is decided yet. false: out of memory. */
+/* Lists the items without a counterpart in their places, sorted by key: those before the cut
+ * `ends`, and undecided ones after it. Returns false if memory ran out. */
 static bool
 diff_moved_list(struct diff_window *window, const uint32_t ends[2], size_t *count)
 {
@@ -217,8 +218,8 @@ static size_t group_end(const struct diff_moved *moved, size_t start, size_t cou
     return end;
 }
 
-/* Pairs the items of the list: each has no counterpart in its place and one elsewhere on the other
- * side, as where tasks ran in another order. */
+/* Pairs the items of the list. Each has no counterpart in its place, and may have one elsewhere
+ * on the other side. */
 static void
 diff_moved_pair(struct diff_window *window, struct diff_side sides[2], size_t count)
 {
@@ -249,7 +250,8 @@ find_ahead(struct diff_side *side, const struct diff_entry *like, size_t size)
     return NULL;
 }
 
-/* Calls that run in turns do so in any order. */
+/* Whether the entry may have a counterpart far ahead: it is in a generator or coroutine, which
+ * may run in another order. */
 static bool may_come(const struct diff_entry *entry)
 {
     return entry->decision == DIFF_ALONE && entry->has_counterpart &&
@@ -257,7 +259,7 @@ static bool may_come(const struct diff_entry *entry)
            diff_call_of(entry->call)->is_paired;
 }
 
-/* The oftener it is in vain, the less far is looked. */
+/* Adjusts the credit for far searches: too many failures end them. */
 static void note_search(struct diff_window *window, bool is_found)
 {
     if (is_found) {
@@ -296,8 +298,8 @@ static bool find_far_of(struct diff_window *window,
     return true;
 }
 
-/* Pairs items of coroutines and generators before the cut with later ones of the
- * other side. false: out of memory. */
+/* Pairs items of coroutines and generators before the cut with later ones of the other side.
+ * Returns false if memory ran out. */
 static bool diff_moved_find_far(struct diff_window *window,
                                 struct diff_side sides[2],
                                 const uint32_t ends[2])
@@ -309,14 +311,14 @@ static bool diff_moved_find_far(struct diff_window *window,
 #define FIRST_SIZE 16
 #define GROWTH     4
 #define LIMIT      16384
-/* So many items in a row that are the same in both are no chance. */
+/* This many equal items in a row are no coincidence. */
 #define RUN 3
-/* In how large a window what is the same is looked for before what is alike is taken. */
+/* Window size up to which only equal items are searched, before similar ones are accepted. */
 #define LIKE_SIZE 512
-/* And items of coroutines that run in another order. */
+/* Distance to which items of coroutines that run in another order are searched. */
 #define FAR_SIZE   256
 #define FAR_CREDIT 64
-/* So many turns of a window are looked for in the other one. */
+/* Turns of a window that are searched in the other one, at most. */
 #define LOOPS_MAX 16
 
 #define SCORE_SAME  8
@@ -338,11 +340,11 @@ void diff_window_release(struct diff_window *window)
     *window = (struct diff_window){.limit = window->limit};
 }
 
-/* ---- what is compared ---- */
+/* ---- comparison of entries ---- */
 
 struct pair_context {
     const struct diff_window *window;
-    const struct diff_entry *entries[2]; /* the queues' first ones */
+    const struct diff_entry *entries[2]; /* start of each queue */
 };
 
 static const struct diff_entry *
@@ -354,8 +356,8 @@ entry_at(const struct pair_context *context, unsigned side, uint32_t index)
                 ->entries[side][window->places[side][window->common.kept[side][index]]];
 }
 
-/* Whether calls that have no pair may be the same all the same: one of them was made by another
- * function or by a line that one program has alone, or where it was made is not known. */
+/* Whether calls without a pair may be counterparts nevertheless: one of them was made by another
+ * function or by a line that only one program has, or its place is not known. */
 static bool are_alike_calls(const struct open_call *a, const struct open_call *b)
 {
     for (;;) {
@@ -424,7 +426,8 @@ static bool window_reserve(struct diff_window *window, unsigned side, size_t cou
     return is_done;
 }
 
-/* The entries that are undecided; calls may have found pairs since they were read. */
+/* Collects the undecided entries with their keys. Keys are computed anew, since calls may have
+ * been paired after they were read. Returns false if memory ran out. */
 static bool
 window_fill(struct diff_window *window, unsigned side, const struct diff_side *from)
 {
@@ -449,7 +452,7 @@ window_fill(struct diff_window *window, unsigned side, const struct diff_side *f
     return true;
 }
 
-/* Partners among all from those among what both have. */
+/* Translates partners among the common members into partners among all members. */
 static void note_partners(struct diff_window *window)
 {
     const struct diff_common *common = &window->common;
@@ -473,7 +476,7 @@ static void note_partners(struct diff_window *window)
     }
 }
 
-/* Whether partners stand in the same order on both sides, and each is an entry of B. For asserts. */
+/* Whether partners have the same order on both sides, and each is an entry of B. For asserts. */
 static __attribute__((unused)) bool
 partners_are_in_order(const struct diff_window *window)
 {
@@ -531,14 +534,15 @@ static bool window_align(struct diff_window *window, const struct diff_side side
     return true;
 }
 
-/* ---- what is decided ---- */
+/* ---- decisions ---- */
 
-/* Entries of both sides up to, but without, these. */
+/* A prefix of both windows: the number of entries of each side. */
 struct cut {
     uint32_t ends[2];
 };
 
-/* The end of the first run that is long enough; of what is only alike too where `is_like`. */
+/* Finds the end of the first run that is long enough; with `is_like`, similar entries count too.
+ * Returns false if there is none. */
 static bool find_run(const struct diff_window *window, bool is_like, struct cut *cut)
 {
     uint32_t run = 0;
@@ -560,7 +564,7 @@ static bool find_run(const struct diff_window *window, bool is_like, struct cut 
     return false;
 }
 
-/* The last pair; false: there is none. */
+/* Finds the end of the last pair. Returns false if there is none. */
 static bool find_last(const struct diff_window *window, struct cut *cut)
 {
     for (uint32_t i = window->counts[0]; i-- > 0;) {
@@ -601,7 +605,8 @@ window_decide(struct diff_window *window, struct diff_side sides[2], struct cut 
     return diff_moved_find_far(window, sides, cut.ends);
 }
 
-/* A call that fills a window in which nothing is found is passed over with all in it. */
+/* Skips a call with all its items if it fills a window without a match. Returns false if the
+ * window does not start with a call. */
 static bool
 pass_over(struct diff_window *window, struct diff_side *side, unsigned number)
 {
@@ -615,8 +620,8 @@ pass_over(struct diff_window *window, struct diff_side *side, unsigned number)
     return true;
 }
 
-/* Of the turns of a loop that are ahead on both sides, the side whose turns are earlier ones: a
- * ring, or damage, has taken what the other one still has. 2: there is none. */
+/* Finds a loop that both windows have turns of, and returns the side whose turn is the earlier
+ * one: a ring, or damage, removed the turns from the other side. 2: there is no such loop. */
 static unsigned find_behind(const struct diff_window *window,
                             const struct diff_side sides[2])
 {
@@ -644,7 +649,7 @@ static unsigned find_behind(const struct diff_window *window,
     return 2;
 }
 
-/* Nothing is found in both windows. */
+/* Decides on both windows if no run was found. Returns false if memory ran out. */
 static bool give_up(struct diff_window *window, struct diff_side sides[2])
 {
     unsigned behind = find_behind(window, sides);
@@ -660,8 +665,8 @@ static bool give_up(struct diff_window *window, struct diff_side sides[2])
     return is_passed_over || window_decide(window, sides, cut);
 }
 
-/* Looking for what is alike costs more: the oftener it is all that there is, the earlier it is
- * taken. */
+/* Accepts similar entries in smaller windows from now on: a search for equal ones failed and is
+ * expensive. */
 static void note_like(struct diff_window *window)
 {
     if (window->like_size > FIRST_SIZE) {
