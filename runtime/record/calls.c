@@ -1,4 +1,5 @@
-/* The calls that are going on, by frame and as a stack for each thread; and the modules that they run. */
+/* Running calls, found by frame and kept as a stack for each thread; and the modules of their
+ * code. */
 #include "runtime/record/calls.h"
 
 #include "runtime/base/memory.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 #define BUCKET_COUNT_START 256
-/* Generators that are never finished are forgotten from here on, the oldest first. */
+/* With this many calls, the older half of the suspended generators is dropped: they may never
+ * finish. */
 #define CALL_COUNT_MAX 65536
 
 struct call_table {
@@ -218,7 +220,7 @@ static bool grow_buckets(struct call_table *table)
     return true;
 }
 
-/* Ends the older half of the calls that stand in no thread's stack. */
+/* Ends the older half of the calls that are in no thread's stack. */
 static void forget_old_generators(struct call_table *table)
 {
     uint32_t limit = table->last_number - (uint32_t)(table->count / 2);
@@ -235,7 +237,7 @@ static void forget_old_generators(struct call_table *table)
     }
 }
 
-/* A call that has ended, as if it were new. */
+/* Returns an ended call of the function, cleared. */
 static struct call *reuse_call(struct call_function *function)
 {
     struct call *call = function->unused;
@@ -361,7 +363,8 @@ void call_table_each(struct call_table *table,
     }
 }
 
-/* A module of a recording: its sites, names and loops, numbered for quick visits. */
+/* A module of a recording: its sites, names and loops, numbered so that a visit finds its data
+ * by index. */
 
 static void *allocate_zeroed(struct arena *arena, size_t count, size_t size)
 {
@@ -373,7 +376,7 @@ static void *allocate_zeroed(struct arena *arena, size_t count, size_t size)
     return block;
 }
 
-/* The numbers that names of functions have got. */
+/* The numbers given to the names of each function so far. */
 struct name_numbers {
     struct text_table names;
     struct number_map numbers; /* by function and name */
@@ -425,7 +428,7 @@ static bool number_names_of(struct recorded_module *module,
     return true;
 }
 
-/* Numbers the different names that each function writes, and those that it reads. */
+/* Numbers the different names that each function writes, and with has_reads those that it reads. */
 static bool number_names(struct recorded_module *module, bool has_reads)
 {
     struct name_numbers seen;
@@ -489,7 +492,8 @@ static void number_sites(struct recorded_module *module)
     }
 }
 
-/* A loop's body are the sites that follow it in its function and stand further to the right. */
+/* Finds the loop around each site. The body of a loop is the run of sites that follow it in its
+ * function and are indented further. */
 static void find_loops(struct recorded_module *module, uint32_t *open)
 {
     const struct site_table *table = &module->table;

@@ -1,4 +1,5 @@
-/* One value of a visit: what happened to its name, and its event in the trace. */
+/* Events: compares one value of a visit with its name's last state, and writes its event to the
+ * trace. */
 #include "runtime/array/expanded.h"
 #include "runtime/array/sample.h"
 #include "runtime/base/hash/hash.h"
@@ -9,7 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- forms: an array's shape, strides and the like, written once for all events that have it ---- */
+/* ---- forms: shape, strides, dtype and so on of an array, written once for all events that have
+ * them ---- */
 
 static uint32_t mix(uint32_t hash, int64_t number)
 {
@@ -18,7 +20,7 @@ static uint32_t mix(uint32_t hash, int64_t number)
     return (uint32_t)(product >> 32) ^ (uint32_t)product;
 }
 
-/* The form of an array with its shape and strides in one piece, as the log wants it. */
+/* The form of an array with its shape and strides in one block, as the log expects it. */
 struct form_record {
     struct log_form form;
     int64_t dimensions[2 * ARRAY_DIMENSION_MAX];
@@ -37,8 +39,8 @@ static void fill_shape(struct form_record *record,
     mark->shape = hash;
 }
 
-/* Strides count elements in traces, or bytes where one is no multiple of an element. Returns
- * how many were written. */
+/* Strides in traces count elements, or bytes if one of them is no multiple of the element size.
+ * Returns how many were written. */
 static uint32_t fill_strides(struct form_record *record,
                              const struct array *array,
                              struct form_mark *mark)
@@ -72,13 +74,13 @@ static uint32_t fill_strides(struct form_record *record,
     return count;
 }
 
-/* The number that a text has in the log. */
+/* Returns the text's number in the log; 0 for the empty text. */
 static uint32_t recorder_text_number(struct recorder *recorder, struct slice text)
 {
     return text.size == 0 ? 0 : log_writer_text(recorder->log, text);
 }
 
-/* The number of the array's form, and the form's mark. */
+/* Returns the number of the array's form in the log, and fills in its mark. */
 static uint32_t recorder_define_form(struct recorder *recorder,
                                      const struct recorded_array *given,
                                      struct form_mark *mark)
@@ -110,7 +112,7 @@ static uint32_t recorder_define_form(struct recorder *recorder,
                                                sizeof(int64_t));
 }
 
-/* One piece of whole values; well below LOG_RECORD_MAX. */
+/* Bytes of whole values in one record; well below LOG_RECORD_MAX. */
 #define PIECE_SIZE (16 * 1024)
 
 static void fill_tensor(struct log_tensor *tensor,
@@ -140,7 +142,7 @@ static void fill_statistics(struct log_statistics *record,
     record->hash = array->has_hash ? array->hash : 0;
 }
 
-/* What follows the fixed part of an event: how large it is and which flags tell of it. */
+/* The size of an event's record and the flags that describe its variable part. */
 struct event_layout {
     size_t size;
     unsigned flags;
@@ -256,7 +258,7 @@ uint64_t recorder_nan_count(const struct recorder *recorder)
     return recorder->nan_count;
 }
 
-/* Values of memory that the program has not written are no NaN of the program's. */
+/* NaNs in memory that the program has not written are not counted. */
 static void count_nan_of(struct recorder *recorder, const struct recorded_array *array)
 {
     if (array->statistics != NULL && array->fresh == NULL) {
@@ -289,7 +291,7 @@ static void keep_values(struct recorder *recorder, const struct array *whole)
     }
 }
 
-/* Writes the event; false where recording has stopped. */
+/* Writes the event. Returns false if recording has stopped. */
 static bool write_event(struct recorder *recorder,
                         const struct visit *visit,
                         const struct log_event *head,
@@ -336,7 +338,7 @@ struct log_event *recorder_late(const struct recorder *recorder)
     return is_kept ? recorder->late : NULL;
 }
 
-/* What the name has now. */
+/* Fills in the name's new state, and the event's type. */
 static void fill_state(struct recorder *recorder,
                        const struct visit *visit,
                        const struct value *value,
@@ -362,7 +364,8 @@ static void fill_state(struct recorder *recorder,
     now->event = log_writer_event_count(recorder->log);
 }
 
-/* Its event is written: its whole values follow, and it can be given a gradient. */
+/* After a tensor's event is written: remembers it as the owner of a gradient, and writes its
+ * whole values. */
 static void finish_array(struct recorder *recorder,
                          const struct log_event *head,
                          uint64_t event,
@@ -549,7 +552,7 @@ void recorder_write_gradient(struct recorder *recorder,
     recorder->late = value->array->is_late ? &gradient->event : NULL;
 }
 
-/* More would not fit into a record; a value has a few. */
+/* Limits the size of the record; real values have only a few sources. */
 #define BIRTH_SOURCES_MAX 256
 
 void recorder_write_birth(struct recorder *recorder,

@@ -1,4 +1,4 @@
-/* What was last seen of leaves, objects and storages, and what happened since. */
+/* The history: the last seen state of leaves, objects and storages, and the change since then. */
 #include "runtime/record/history.h"
 
 #include "runtime/array/sample.h"
@@ -13,12 +13,12 @@
 
 #define SET_BITS  11
 #define SET_COUNT (1 << SET_BITS)
-/* An address has so many places, whose addresses lie side by side in a line of the processor's
- * cache: with one alone, two of a few hundred objects would share it, and where programs lie in
- * memory would decide what is known of them. */
+/* Ways of a set: addresses with the same hash, side by side in one cache line. With one way, two
+ * of a few hundred objects would collide, and the recorded origins would depend on memory
+ * addresses. */
 #define WAY_COUNT 8
 
-/* Who wrote to a storage last. */
+/* The last write to a storage. */
 struct writing {
     uint64_t event;
     uint32_t site;
@@ -26,13 +26,14 @@ struct writing {
 
 struct history {
     uint64_t written[SET_COUNT]
-                    [WAY_COUNT]; /* storages; 0: free, and so are those behind it */
-    uint64_t held[SET_COUNT][WAY_COUNT]; /* objects; the same */
+                    [WAY_COUNT];         /* storages; 0: free, as are all later ways */
+    uint64_t held[SET_COUNT][WAY_COUNT]; /* objects; 0: free, as are all later ways */
     struct writing writings[SET_COUNT][WAY_COUNT];
-    struct name_state holdings[SET_COUNT]
-                              [WAY_COUNT]; /* by the event that held it last */
+    struct name_state
+        holdings[SET_COUNT]
+                [WAY_COUNT]; /* state in the last event that held the object */
     uint64_t since[SET_COUNT]
-                  [WAY_COUNT]; /* the event from which on it is the same object */
+                  [WAY_COUNT]; /* the first event since which it is the same object */
 };
 
 static size_t set_of(uint64_t address)
@@ -40,7 +41,7 @@ static size_t set_of(uint64_t address)
     return hash_slot(address, SET_BITS);
 }
 
-/* The way that has the address, or the free one that it may take; WAY_COUNT: all are taken. */
+/* Returns the way that has the address, or the first free one. WAY_COUNT: neither exists. */
 static size_t find_way(const uint64_t *addresses, uint64_t address)
 {
     size_t way = 0;
@@ -51,7 +52,8 @@ static size_t find_way(const uint64_t *addresses, uint64_t address)
     return way;
 }
 
-/* What was last heard of the address, or the place for it: that of the oldest, in a full set. */
+/* Returns the last state of the address. If it is new, a way is reserved for it: in a full set,
+ * the one with the oldest event. */
 static struct name_state *find_holding(struct history *history, uint64_t object)
 {
     size_t set = set_of(object);
@@ -68,7 +70,7 @@ static struct name_state *find_holding(struct history *history, uint64_t object)
     return &holdings[way];
 }
 
-/* NULL: nobody is known to have written there. */
+/* NULL: no write is known. */
 static const struct writing *find_writing(const struct history *history,
                                           uint64_t storage)
 {
@@ -120,7 +122,7 @@ void leaf_states_release(struct leaf_states *states)
     *states = (struct leaf_states){0};
 }
 
-/* The leaf's state; made where it is new. NULL: out of memory. */
+/* Returns the leaf's state, which is added if it is new. NULL: out of memory. */
 static struct name_state *
 leaf_states_get(struct leaf_states *states, uint32_t name, uint32_t path)
 {
@@ -152,7 +154,8 @@ void known_containers_release(struct known_container **first)
     }
 }
 
-/* The one of the name in the list; made where it is new. NULL: out of memory. */
+/* Returns the container of that name in the list, which is added if it is new. NULL: out of
+ * memory. */
 static struct known_container *known_containers_get(struct known_container **first,
                                                     uint32_t name)
 {
@@ -172,8 +175,8 @@ static struct known_container *known_containers_get(struct known_container **fir
     return recorded;
 }
 
-/* 1 + the number of the first event that held the object, or what an address was used for since
- * another object was there; 0: not known. */
+/* Returns 1 + the number of the first event since which the address holds the same object. 0:
+ * not known. */
 static uint64_t history_first_event(const struct history *history, uint64_t object)
 {
     size_t set = set_of(object);
@@ -184,8 +187,9 @@ static uint64_t history_first_event(const struct history *history, uint64_t obje
                : 0;
 }
 
-/* The last event that held the very object that is seen now, before it is written over. An
- * address that another object has taken since is told by its data or its values. */
+/* Returns 1 + the number of the last event that held this very object, or 0. Must run before
+ * `then` is overwritten. An address that was reused by another object shows by its data, version
+ * or hash. */
 static uint64_t find_origin(const struct name_state *then, const struct name_state *now)
 {
     if (then->object != now->object || then->data != now->data ||
@@ -224,7 +228,7 @@ struct verdict history_judge(struct history *history,
     if (before->object != 0) {
         verdict.differs_in_values =
             before->has_hash && now->has_hash && before->hash != now->hash;
-        /* A counter that went back belongs to another object at the same address. */
+        /* A version that decreased belongs to another object at the same address. */
         if (before->object != now->object || before->kind != now->kind ||
             before->version > now->version) {
             verdict.change = CHANGE_REBOUND;
@@ -247,7 +251,7 @@ struct verdict history_judge(struct history *history,
     return verdict;
 }
 
-/* ---- What has changed of a name since its last event ---- */
+/* ---- changes of a name since its last event ---- */
 
 static unsigned find_differences(const struct name_state *before,
                                  const struct name_state *now)
@@ -284,7 +288,7 @@ static unsigned find_differences(const struct name_state *before,
     return differences;
 }
 
-/* What was last seen of the name, or of a leaf in it. NULL: out of memory. */
+/* The last seen state of the name, or of a leaf in it. NULL: out of memory. */
 static struct name_state *
 find_state(const struct visit *visit, uint32_t place, uint32_t path)
 {
@@ -295,7 +299,7 @@ find_state(const struct visit *visit, uint32_t place, uint32_t path)
                      : leaf_states_get(&visit->call->leaves, name, path);
 }
 
-/* 0: not known. */
+/* The address of the storage; 0: not known. */
 static uint64_t storage_of(const struct recorded_array *given)
 {
     if (given->data == 0) {
@@ -304,7 +308,7 @@ static uint64_t storage_of(const struct recorded_array *given)
     return given->data - (uint64_t)given->offset * dtype_size(given->array->dtype);
 }
 
-/* Scalars have no version: their value decides. */
+/* Scalars have no version, so their hash is their value. */
 uint64_t recorder_value_hash(const struct value *value)
 {
     double parts[] = {value->real, value->imaginary};
@@ -320,7 +324,7 @@ uint64_t recorder_value_hash(const struct value *value)
     }
 }
 
-/* Whether the line may have written to the value without a mark that would show it. */
+/* Whether the line may have written to the value without any visible change of version or hash. */
 static bool is_written_unseen(const struct visit *visit, const struct value *value)
 {
     return visit->site->kind == SITE_MUTATE &&
@@ -328,7 +332,7 @@ static bool is_written_unseen(const struct visit *visit, const struct value *val
             value->kind == VALUE_BYTES);
 }
 
-/* Whether an inspection of the name has found what was there before. */
+/* Whether an inspection of the name found the state that it had before. */
 static bool is_as_before(const struct name_state *before, const struct name_state *now)
 {
     return before->object == now->object && before->kind == now->kind &&
@@ -407,8 +411,8 @@ bool recorder_is_same_since(const struct recorder *recorder,
     return first != 0 && first <= event;
 }
 
-/* Whether the call keeps what was last seen of the name: of names that are read that is so where
- * sources are recorded, or the call writes them too. */
+/* Whether the call keeps a state of the name. It does for written names, and for names that are
+ * only read if sources are recorded. */
 static bool is_numbered(const struct visit *visit, uint32_t place)
 {
     return place < visit->site->write_count ||
@@ -416,7 +420,7 @@ static bool is_numbered(const struct visit *visit, uint32_t place)
                                 place - visit->site->write_count) != SITE_NONE;
 }
 
-/* The name's state is `now` from here on; the event says in what it differs from the last. */
+/* Stores `now` as the name's state, and the differences from the last state in the event. */
 static void keep_state(struct name_state *state,
                        const struct name_state *now,
                        const struct verdict *verdict,

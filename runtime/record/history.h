@@ -1,5 +1,5 @@
-/* What was last seen of each name, object and storage, and from it: what happened since. Nothing
- * is compared element by element: identity, version and hash decide. */
+/* The history: the last seen state of each name, object and storage, from which the change since
+ * then is judged. Identity, version and hash decide; elements are never compared. */
 #ifndef MONITORCH_RECORD_HISTORY_H
 #define MONITORCH_RECORD_HISTORY_H
 
@@ -11,20 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What tells two forms apart, in short. */
+/* A short form of a tensor's form, for comparison. */
 struct form_mark {
-    uint32_t shape; /* hashes */
+    uint32_t shape; /* hash, as the next one */
     uint32_t strides;
-    uint32_t device; /* texts */
+    uint32_t device; /* text number, as the next one */
     uint32_t layout;
     uint8_t dtype;
     uint8_t flags; /* enum log_form_flag */
 };
 
-/* No object has this address: a name was looked up, and held nothing to tell. */
+/* The `object` of a name that was looked up and held a value that is not recorded. No real
+ * object has this address. */
 #define NAME_PASSED 1
 
-/* What of a value takes part in the comparison. Zeroed: nothing was seen yet. */
+/* The fields of a value that are compared. Zeroed: nothing was seen yet. */
 struct name_state {
     uint64_t object; /* address; never 0 once something was seen */
     uint64_t data;
@@ -37,64 +38,65 @@ struct name_state {
     bool has_hash;
 };
 
-/* States of the leaves of containers, by name and place inside. */
+/* The states of leaves of containers, by name and path in the container. */
 struct leaf_states {
     struct name_state *items; /* owned; may be NULL */
     size_t capacity;
     size_t count;
-    struct number_map places; /* in `items`, by name and path */
+    struct number_map places; /* index in `items`, by name and path */
 };
 
 void leaf_states_release(struct leaf_states *states);
 
-/* What was written of a container's leaves when its name was recorded last in the call: so that a
- * later visit writes only what has changed. */
+/* The leaves of a container as they were when its name was last recorded in the call. A later
+ * visit writes only the leaves that have changed. */
 #define KNOWN_LEAF_MAX 64
 struct known_leaf {
-    uint64_t place;   /* in the container: a hash */
+    uint64_t place;   /* hash of the leaf's path in the container */
     uint64_t object;  /* address, or a number's value */
     uint32_t version; /* of a tensor */
     bool is_tensor;
-    bool has_version; /* else nothing tells whether it was written to */
+    bool has_version; /* without it, a write to the leaf cannot be detected */
 };
 struct known_container {
     struct known_container *next; /* owned: of the same call */
     uint64_t object;              /* address */
-    uint64_t last;                /* address of the last item; of a dict, of its key */
+    uint64_t last;                /* address of the last item, for a dict of its key */
     uint64_t item_count;
-    uint64_t event; /* the number that the next event had when all was written */
+    uint64_t event; /* the number of the next event once all leaves were written */
     uint64_t
-        next_item; /* of one that never held a leaf: the next to be visited again */
+        next_item; /* if it never held a leaf: index of the next item to visit again */
     uint32_t name;
     uint32_t leaf_count;
-    struct known_leaf leaves[KNOWN_LEAF_MAX]; /* the first ones */
+    struct known_leaf leaves[KNOWN_LEAF_MAX]; /* the first leaf_count of them */
 };
 void known_containers_release(struct known_container **first);
 
-/* Who wrote to which storage last, and which event held an object last: for the newest
- * thousands. What falls out is not known any more, never wrong. */
+/* The last write to each storage and the last event that held each object, for the newest few
+ * thousand of them. An entry that is dropped is unknown from then on; no entry is ever wrong. */
 struct history;
 
 struct history *history_new(void); /* NULL: out of memory */
 void history_free(struct history *history);
 void history_clear(struct history *history);
 
-/* A tensor as an event sees it. */
+/* A tensor as seen by an event. */
 struct sighting {
     struct name_state state; /* what is seen now */
-    uint64_t storage;        /* address where its storage begins; 0: not known */
-    uint32_t site;           /* of the trace */
-    bool is_write; /* the site writes in place by what it is (a mutate site) */
+    uint64_t storage;        /* start address of its storage; 0: not known */
+    uint32_t site;           /* number in the trace */
+    bool is_write; /* the site is of the kind that writes in place (SITE_MUTATE) */
 };
 
 struct verdict {
     enum change change;
-    uint32_t alias_site; /* UINT32_MAX where change is not ALIASED */
-    uint64_t origin; /* 1 + the number of the last event that held the object; or 0 */
+    uint32_t alias_site; /* UINT32_MAX unless change is ALIASED */
+    uint64_t
+        origin; /* 1 + the number of the last event that held the object; 0: not known */
     bool differs_in_values;
 };
 
-/* What happened to a name that was last seen as `before` (object 0: never). Remembers the
+/* Judges the change of a name whose last state is `before` (object 0: none), and stores the
  * sighting. */
 struct verdict history_judge(struct history *history,
                              const struct name_state *before,

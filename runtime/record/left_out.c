@@ -1,4 +1,4 @@
-/* Visits that are not recorded. */
+/* Visits that are left out of the recording. */
 #include "runtime/record/left_out.h"
 
 #include "runtime/record/state.h"
@@ -25,7 +25,7 @@ static void write_record(struct recorder *recorder,
     }
 }
 
-/* Whether nothing that the site stands for has held a tensor. */
+/* Whether the site, or the function or loop that it marks, has never held a tensor. */
 static bool is_free_of_tensors(const struct recorded_module *module, uint32_t site)
 {
     assert(site < module->table.site_count);
@@ -113,7 +113,8 @@ record_again(struct recorder *recorder, struct recorded_module *module, uint32_t
     }
 }
 
-/* After a function or a loop turned out to hold tensors. */
+/* Records all sites again that are no longer free of tensors. Called after a function or a loop
+ * held its first one. */
 static void record_structure_again(struct recorder *recorder,
                                    struct recorded_module *module)
 {
@@ -125,7 +126,8 @@ static void record_structure_again(struct recorder *recorder,
     }
 }
 
-/* The loops around a site, from the innermost one. */
+/* Marks the loop and the loops around it as holding a tensor. Returns whether one of them was
+ * not marked before. */
 static bool note_loops(struct recorded_module *module, uint32_t loop)
 {
     bool is_new = false;
@@ -138,7 +140,8 @@ static bool note_loops(struct recorded_module *module, uint32_t loop)
     return is_new;
 }
 
-/* The loops of the function around a line. */
+/* Marks the function's loops around a line as holding a tensor. Returns whether one of them was
+ * not marked before. */
 static bool note_loops_at(struct recorded_module *module,
                           const struct call_function *function,
                           uint32_t line)
@@ -220,7 +223,7 @@ void left_out_close(struct recorder *recorder)
     }
 }
 
-/* Puts a place among the others, the most first. */
+/* Inserts a place into the list, which is sorted by descending count. */
 static void insert_place(struct left_out_place *places,
                          size_t limit,
                          size_t *count,

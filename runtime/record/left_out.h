@@ -1,16 +1,19 @@
-/* Visits that are not recorded: of sites that have never held a tensor, after many.
+/* Left-out visits: visits of sites that never held a tensor are no longer recorded after the
+ * first many.
  *
- * A loop over numbers would fill the trace and slow the program down. So of a site that never held a
- * tensor the first LEFT_OUT_AFTER visits of a recording are recorded, and then those alone whose
- * number is a power of two: the same ones in every run of the same program. What holds a tensor or a
- * number that is not finite is recorded in any case, and from a tensor on, so is every visit.
+ * A loop over numbers would fill the trace and slow the program down. A site that never held a
+ * tensor is recorded for the first LEFT_OUT_AFTER visits of a recording, and then only at visits
+ * whose number is a power of two. These are the same visits in each run of the same program. A
+ * visit that holds a tensor or a number that is not finite is recorded in any case, and once a
+ * site holds a tensor, all its later visits are recorded.
  *
- * Calls, loops and branches are left out only where nothing in them has held a tensor: a function
- * whose sites, or whose calls, never did; a loop with none in its body. So the calls and turns that
- * tensors are in stay complete.
+ * Calls, loops and branches are left out only if nothing in them has held a tensor: neither the
+ * sites nor the calls of the function, and nothing in the body of the loop. So the calls and
+ * iterations that use tensors stay complete.
  *
- * The trace holds for each such site from which event on (struct log_left_out): what is missing
- * there was not recorded, which is no difference between two runs. */
+ * The trace holds for each such site the event from which on it was left out (struct
+ * log_left_out). Visits missing after it were not recorded, and are no difference between two
+ * runs. */
 #ifndef MONITORCH_RECORD_LEFT_OUT_H
 #define MONITORCH_RECORD_LEFT_OUT_H
 
@@ -20,14 +23,15 @@
 
 #define LEFT_OUT_AFTER 10000
 
-/* Whether the rule leaves the next visit out: then left_out_skip counts it and nothing else is to be
- * done, unless its values must not be left out, which the caller finds out before. */
+/* Whether the rule leaves the next visit out. The caller first checks that the visit's values
+ * may be left out; then it calls left_out_skip and nothing else. */
 static inline bool left_out_skips(const struct recorded_site *site)
 {
     return site->is_left_out && ((site->visit_count + 1) & site->visit_count) != 0;
 }
 
-/* The same of sites of which nothing but the count has to be kept: not of the first one. */
+/* The same for sites where only the count has to be updated. Never true for the first left-out
+ * visit. */
 static inline bool left_out_skips_simply(const struct recorded_site *site)
 {
     return site->is_simple && site->left_out_count > 0 && left_out_skips(site);
@@ -46,7 +50,7 @@ static inline void left_out_count_skipped(struct recorded_site *site)
     site->skipped_count++;
 }
 
-/* Not inlined: once for a site. */
+/* Writes the record of a site at its first left-out visit. Not inlined: runs once for a site. */
 void left_out_begin(struct recorder *recorder,
                     struct recorded_module *module,
                     uint32_t site);
@@ -65,8 +69,8 @@ left_out_skip(struct recorder *recorder, struct recorded_module *module, uint32_
     left_out_count_skipped(site);
 }
 
-/* How often the running call has skipped the site since it was recorded last, as far as it is known:
- * where the function was entered again since, 0. */
+/* Returns and resets the number of visits of the site that the running call skipped since its
+ * last recorded one. 0 if the function was entered again since. */
 static inline uint32_t left_out_pop_skipped(struct recorded_site *site,
                                             const struct call_function *function)
 {
@@ -78,29 +82,30 @@ static inline uint32_t left_out_pop_skipped(struct recorded_site *site,
                                                         : (uint32_t)count;
 }
 
-/* After a visit was counted: from the next one on it may be left out. */
+/* Decides, after a visit was counted, whether later visits of the site may be left out. */
 void left_out_consider(struct recorder *recorder,
                        struct recorded_module *module,
                        uint32_t site);
 
-/* The site holds a tensor, in that call: it is recorded from now on, with the loops and the calls
- * around it. */
+/* Notes that the site holds a tensor in that call. From now on it is recorded, and so are the
+ * loops and calls around it. */
 void left_out_note_tensor(struct recorder *recorder,
                           struct recorded_module *module,
                           uint32_t site,
                           struct call *call);
 
-/* A call has begun whose function holds tensors: so do those that it was made from. */
+/* Marks the callers of a call as holding tensors. Called when a call of a function that holds
+ * tensors starts. */
 void left_out_note_call(struct recorder *recorder, const struct call *call);
 
-/* Another file is begun: none was left out of it. */
+/* Resets the counts, for the start of another file. */
 void left_out_forget(struct recorded_module *module);
 
-/* Writes how many were left out, of each site. */
+/* Writes the number of left-out visits of each site. */
 void left_out_close(struct recorder *recorder);
 
-/* How many visits were left out, and the places with the most: `on_site` is called for up to `limit`
- * of them, the most first. */
+/* Returns how many visits were left out. Fills in up to `limit` places with the most left-out
+ * visits, in descending order, and their number `count`. */
 struct left_out_place {
     struct slice path; /* of the source file */
     uint32_t line;

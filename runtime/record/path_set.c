@@ -1,4 +1,4 @@
-/* States are sets of segments, one bit each; equal ones have one number. */
+/* Path sets. A state is a set of segments, one bit each; equal states have one number. */
 #include "runtime/record/path_set.h"
 
 #include "runtime/base/hash/hash.h"
@@ -65,7 +65,7 @@ static bool check_path(struct slice path, uint32_t *count, struct error *error)
     return true;
 }
 
-/* Whether a `\` stands at the end with nothing behind it. */
+/* Whether the path ends with a `\` that escapes nothing. */
 static bool ends_open(struct slice path)
 {
     size_t i = 0, last = 0;
@@ -121,7 +121,7 @@ static void read_path(struct path_set *set, uint32_t number, struct slice path)
         (struct path_segment){.path = number, .depth = depth, .is_end = true};
 }
 
-/* The number of the state, which is added where it is not there; false: no memory. */
+/* Finds the number of the state, which is added if it is new. Returns false if memory runs out. */
 static bool find_state(struct path_set *set, const uint64_t *words, uint32_t *number)
 {
     size_t size = set->word_count * sizeof(*words);
@@ -155,7 +155,7 @@ static void set_bit(uint64_t *words, uint32_t i)
     words[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
 }
 
-/* The dead state, and the one at the paths' beginnings. */
+/* Adds the dead state and the start state. */
 static bool make_first_states(struct path_set *set)
 {
     uint64_t *words = memory_allocate_zeroed(set->word_count, sizeof(*words));

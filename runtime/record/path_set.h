@@ -1,8 +1,9 @@
-/* Paths of variables, `encoder.*.forward.x`, matched segment by segment.
+/* Sets of paths of variables, such as `encoder.*.forward.x`, matched segment by segment.
  *
- * Dots part the segments of a path. In a segment `*` stands for any run of characters, so that a
- * segment of `*` alone is any one; `\` makes the character behind it mean itself, a dot too. All
- * paths are matched at once: a *state* is what is left of each after the segments so far. */
+ * Dots separate the segments of a path. In a segment `*` matches any run of characters, so a
+ * segment `*` matches any one segment; `\` makes the next character literal, a dot too. All
+ * paths are matched at once: a *state* is the set of what remains of each path after the
+ * segments so far. */
 #ifndef MONITORCH_RECORD_PATH_SET_H
 #define MONITORCH_RECORD_PATH_SET_H
 
@@ -15,55 +16,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATH_STATE_DEAD  0 /* nothing matches any more */
+#define PATH_STATE_DEAD  0 /* no path can match any more */
 #define PATH_STATE_START 1
 
 struct path_segment {
-    uint32_t path;  /* which of the paths */
-    uint32_t depth; /* among its segments, from 0 */
-    bool is_end;    /* stands behind the path's last segment; the rest is unset */
+    uint32_t path;  /* index of its path */
+    uint32_t depth; /* index in its path */
+    bool
+        is_end; /* the end marker after a path's last segment; other fields are unset */
     bool has_star;
     struct slice text; /* as it was written */
-    struct slice name; /* what it means, where it has no star */
+    struct slice name; /* unescaped; used if it has no star */
 };
 
 struct path_set {
     struct arena arena;
     struct path_segment
-        *segments; /* of the arena; each path's, and its end, in a row */
+        *segments; /* in the arena; for each path its segments and its end */
     uint32_t segment_count;
     uint32_t path_count;
-    size_t word_count; /* of a state: a bit a segment */
+    size_t word_count; /* of a state: one bit for each segment */
     uint64_t *states;  /* owned */
-    uint64_t *hashes;  /* owned; of the states */
+    uint64_t *hashes;  /* owned; one for each state */
     size_t state_count, state_room, hash_room;
 };
 
-/* ERROR_USAGE where a path has no segments or an empty one, or ends in a `\`. After false nothing
- * is to be released. */
+/* Returns false if a path has no segment or an empty one, or ends in a single `\` (ERROR_USAGE),
+ * or if memory runs out. The set needs no release then. */
 bool path_set_init(struct path_set *set,
                    const struct slice *paths,
                    uint32_t path_count,
                    struct error *error);
 void path_set_release(struct path_set *set);
 
-/* The state after one more segment. Fails where memory runs out. */
+/* Finds the state after one more segment. Returns false if memory runs out. */
 bool path_set_step(struct path_set *set,
                    uint32_t state,
                    struct slice segment,
                    uint32_t *next,
                    struct error *error);
 
-/* Whether one of the paths is complete; `is_named`, which may be NULL: one whose last segment has
- * no star. */
+/* Whether one of the paths is complete. `is_named`, which may be NULL, is set if one of them has
+ * no star in its last segment. */
 bool path_set_is_end(const struct path_set *set, uint32_t state, bool *is_named);
 
-/* What may come next: the first segment at or behind `*at` that the state waits for, or NULL.
- * `*at` begins as 0 and is moved on. Ends are told too. */
+/* Iterates over the segments that can follow in the state, ends included. `*at` is 0 at first
+ * and is advanced. Returns NULL after the last one. */
 const struct path_segment *
 path_set_next(const struct path_set *set, uint32_t state, uint32_t *at);
 
-/* Appends a segment to a path, so that it reads the same: dots, stars and `\` get a `\`. */
+/* Appends a segment that matches `name` literally: dots, stars and `\` are escaped with `\`. */
 void path_add_segment(struct buffer *path, struct slice name);
 
 #endif

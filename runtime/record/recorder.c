@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- what is recorded, for those who read along: the items that a reader of the trace would make
+/* ---- the tap: passes on what is recorded, as items that a reader of the trace would return
  * ---- */
 
 static void give(struct recorder *recorder, const struct log_item *item)
@@ -25,7 +25,7 @@ static bool is_wanted(const struct recorder *recorder, const struct call *call)
     return call->is_tapped && recorder->options.tap.on_item != NULL;
 }
 
-/* Passes the call to who reads along, where anybody does and wants that call; so does its end. */
+/* Passes the call to the tap, if there is one and it wants the call. */
 static void recorder_tap_call(struct recorder *recorder,
                               const struct call *call,
                               const struct call_start *start)
@@ -212,7 +212,7 @@ void recorder_tap_event(struct recorder *recorder,
     give(recorder, &item);
 }
 
-/* ---- settings: what a run is made with, kept because a forked child begins a trace of its own ---- */
+/* ---- settings of the run, kept because a forked child starts its own trace ---- */
 
 static struct slice setting_name(const struct recorder_setting *setting)
 {
@@ -224,7 +224,7 @@ static struct slice setting_value(const struct recorder_setting *setting)
     return (struct slice){setting->text + setting->name_size, setting->value_size};
 }
 
-/* The place of a setting, or one more at the end of the list; NULL: no memory. */
+/* Returns the setting of that name, or a zeroed one at the end of the list. NULL: out of memory. */
 static struct recorder_setting *find_place(struct recorder *recorder, struct slice name)
 {
     void *settings = recorder->settings;
@@ -243,7 +243,7 @@ static struct recorder_setting *find_place(struct recorder *recorder, struct sli
     return &recorder->settings[recorder->setting_count];
 }
 
-/* False where it was remembered already, with this value. */
+/* Stores the setting. Returns false if it was stored already, with this value. */
 static bool remember(struct recorder *recorder, struct slice name, struct slice value)
 {
     struct recorder_setting *setting = find_place(recorder, name);
@@ -276,7 +276,7 @@ void recorder_write_setting(struct recorder *recorder,
     }
 }
 
-/* All settings, to a log that has just begun. */
+/* Writes all settings to a log that has just started. */
 static void recorder_write_settings(struct recorder *recorder)
 {
     for (size_t i = 0; i < recorder->setting_count; i++) {
@@ -301,7 +301,6 @@ static uint64_t clock_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Nanoseconds since the recording's start. */
 uint64_t recorder_time(const struct recorder *recorder)
 {
     return clock_now() - recorder->start;
@@ -527,7 +526,7 @@ struct recorded_module *recorder_add_module(struct recorder *recorder,
     recorder->module_count++;
     recorder->site_count += module->table.site_count;
     if (recorder->log != NULL) {
-        /* Where this fails recording has stopped, and says so by itself. */
+        /* A failure stops recording, and the log reports it. */
         write_module(recorder, module);
     }
     return module;
@@ -564,7 +563,7 @@ bool recorder_fork(struct recorder *recorder, const char *path, struct error *er
         recorder->options.log.origin = log_writer_child_origin(recorder->log);
         log_writer_abandon(recorder->log);
     }
-    /* Numbers of texts, forms and events belong to the parent's file. */
+    /* Numbers of texts, forms and events are valid in the parent's file only. */
     call_table_each(recorder->calls, forget_names, NULL);
     call_table_forget_recorded_threads(recorder->calls);
     history_clear(recorder->history);
@@ -592,7 +591,7 @@ struct call_thread *recorder_thread(struct recorder *recorder,
 {
     struct call_thread *thread = call_table_thread(recorder->calls, key);
 
-    /* Those that share the last number have no name. */
+    /* Threads that share the last number have no name. */
     if (thread != NULL) {
         thread->native = native;
     }
@@ -735,12 +734,12 @@ void recorder_end_call(struct recorder *recorder, struct call *call, struct slic
     recorder->ended = NULL;
 }
 
-/* ---- visits of sites: which are recorded, and what is known of the names that they read ---- */
+/* ---- visits of sites: which ones are recorded, and the states of the names that they read ---- */
 
-/* What is known of a site in a while header, in struct call. */
+/* Flags of a site in a while header, in `repeats` of struct call. */
 enum {
-    REPEAT_IS_RECORDED = 1, /* for the present stay in the loop */
-    REPEAT_HAS_TURNED = 2   /* the loop has begun a turn since */
+    REPEAT_IS_RECORDED = 1, /* since the loop was reached */
+    REPEAT_HAS_TURNED = 2   /* an iteration has started since */
 };
 
 bool recorder_is_entered(const struct recorded_module *module,
@@ -756,8 +755,9 @@ bool recorder_is_entered(const struct recorded_module *module,
            (call->repeats[repeat] & seen) == seen;
 }
 
-/* A record in a while header runs on every turn of that loop. It is recorded once for each time the
- * loop is reached: again only after an earlier site was visited, or where no turn was made since. */
+/* Whether this visit of a site in a while header is a repetition. The header runs at each
+ * iteration of the loop, but is recorded only once each time that the loop is reached: it counts
+ * as reached again after an earlier site was visited, or if no iteration has started since. */
 static bool
 is_repetition(const struct recorded_module *module, struct call *call, uint32_t site)
 {

@@ -1,4 +1,3 @@
-/* The type site_module. */
 #include "runtime/record/site_module.h"
 
 #include "runtime/base/memory.h"

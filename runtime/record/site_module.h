@@ -1,6 +1,6 @@
-/* A module that has sites, as it was read: its site table and texts, once for all recordings and
- * all other consumers of its visits. Shared: freed with the last of its users. Callers hold a lock:
- * one thread at a time. */
+/* Modules that have sites: the site table and texts of each, read once and shared by all
+ * recordings and other consumers of its visits. Freed with the last use. The caller holds a
+ * lock: one thread at a time. */
 #ifndef MONITORCH_RECORD_SITE_MODULE_H
 #define MONITORCH_RECORD_SITE_MODULE_H
 
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The module's record in a trace. */
+/* The texts of a module's records in a trace. */
 struct module_text {
     struct slice table;
     struct slice name;   /* __name__ */
-    struct slice file;   /* that runs */
+    struct slice file;   /* the file that runs */
     struct slice source; /* of that file; size 0: not known */
     enum log_source_tag source_tag;
 };
@@ -30,12 +30,13 @@ struct site_module {
     size_t user_count;
 };
 
-/* Used once, by the caller. NULL where the table cannot be read or memory ran out. */
+/* Returns a module with one use, the caller's. NULL if the table cannot be read or memory runs
+ * out; `error` says why. */
 struct site_module *site_module_new(const struct module_text *text,
                                     struct error *error);
-/* Gives the module its number, unlike any other's of the process, from 1. */
+/* Gives the module a number from 1 that is unique in the process. */
 void site_module_number(struct site_module *module);
-/* The same module, used once more. */
+/* Adds a use, and returns the same module. */
 struct site_module *site_module_use(struct site_module *module);
 void site_module_leave(struct site_module *module); /* may be NULL */
 

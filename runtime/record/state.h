@@ -1,4 +1,4 @@
-/* What the files of the recorder share. */
+/* The struct recorder, and functions shared by the recorder's files. */
 #ifndef MONITORCH_RECORD_STATE_H
 #define MONITORCH_RECORD_STATE_H
 
@@ -18,27 +18,28 @@ struct recorder {
     struct recorded_module **modules; /* owned, each too */
     size_t module_count;
     size_t module_capacity;
-    uint32_t site_count;               /* of all modules */
+    uint32_t site_count;               /* in all modules */
     uint64_t start;                    /* monotonic, nanoseconds */
-    uint32_t process;                  /* that the log belongs to */
-    struct recorder_setting *settings; /* owned: a child tells them too */
+    uint32_t process;                  /* the process that owns the log */
+    struct recorder_setting *settings; /* owned: written again in a forked child */
     size_t setting_count;
     size_t setting_capacity;
     struct log_event *late;        /* borrowed from the log; may be NULL */
     struct gradient_owner written; /* the tensor written last … */
-    bool has_written;              /* … where there is one */
+    bool has_written;              /* … if there is one */
     uint64_t nan_count;            /* events that hold a NaN */
     uint32_t step_count;
-    uint64_t training_step; /* that is under way */
+    uint64_t training_step; /* the current one; 0: none yet */
     uint64_t
-        training_chunk; /* of the stream, that holds its record; UINT64_MAX: none does */
-    struct slice end_error; /* of the call that is being ended by recorder_end_call */
+        training_chunk; /* the stream's chunk that holds its record; UINT64_MAX: none */
+    struct slice end_error; /* error of the call that recorder_end_call is ending */
     const struct call *ended;
 };
 
 /* ---- recorder.c ---- */
 
-/* `head` and `verdict` are what the event's record was made from, `number` is its own. */
+/* Passes an event to the tap. `head` and `verdict` are the ones of its record, `number` is its
+ * number. */
 void recorder_tap_event(struct recorder *recorder,
                         const struct visit *visit,
                         const struct log_event *head,
@@ -50,7 +51,8 @@ void recorder_tap_event(struct recorder *recorder,
 
 /* ---- history.c ---- */
 
-/* Compares with what the name had before. False: nothing is to be told, it was only looked at. */
+/* Compares the value with the name's last state. Returns false if an inspection found no change:
+ * the event is not written then. */
 bool recorder_follow_name(struct recorder *recorder,
                           const struct visit *visit,
                           uint32_t place,
@@ -59,7 +61,7 @@ bool recorder_follow_name(struct recorder *recorder,
                           struct log_event *head,
                           struct verdict *verdict);
 
-/* Compares with what was last seen of a parameter, which `state` has, and keeps `now` there. */
+/* Compares the value with the parameter's last state `state`, and stores `now` there. */
 struct verdict recorder_follow_parameter(struct recorder *recorder,
                                          const struct visit *visit,
                                          bool is_read,
