@@ -1,4 +1,5 @@
-/* Clusters of raw nodes to the graph's nodes and edges, units to its boxes. */
+/* The end of a graph's construction: clusters of raw nodes become nodes and edges, units become
+ * boxes. */
 #include "runtime/view/flow/build.h"
 
 #include "runtime/base/buffer.h"
@@ -9,13 +10,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Units of calls and turns to the boxes around the graph's nodes. */
+/* Boxes: the units of calls and turns around the graph's nodes. */
 
-/* So far above is a call of the same function looked for. */
+/* The most callers that are searched for a call of the same function. */
 #define RECURSION_MAX 1000
 
-/* Marks what is around each shown node. What a filter kept back, and something was made from,
- * is in boxes that there are anyway. */
+/* Marks the units around each shown node. A source that the filter left out, but that a shown
+ * value was made from, needs no box of its own. */
 static void mark_needed(const struct flow_builder *builder, uint8_t *is_needed)
 {
     for (uint32_t i = 0; i < builder->cluster_count; i++) {
@@ -35,7 +36,8 @@ static void mark_needed(const struct flow_builder *builder, uint8_t *is_needed)
     }
 }
 
-/* Whether the unit that is drawn alone is the call or is in it: the picture is that. */
+/* Whether the unit is the drawn step or encloses it. It has no box then: the whole picture is
+ * that unit. */
 static bool is_around_root(const struct flow_builder *builder,
                            const struct flow_unit *unit)
 {
@@ -47,8 +49,9 @@ static bool is_around_root(const struct flow_builder *builder,
     return false;
 }
 
-/* A module's own lines have no box where nothing recorded imported it: the picture is that. A
- * turn that stands alone has none, though what is around it is folded. */
+/* Whether the unit has a box. A module's own lines have none if no recorded code imported the
+ * module: the whole picture is that unit. A turn has one only if several turns of one loop were
+ * folded. */
 static bool has_box(const struct flow_builder *builder, const struct flow_unit *unit)
 {
     const struct reading_call *call = &builder->calls[unit->call];
@@ -65,16 +68,16 @@ static bool has_box(const struct flow_builder *builder, const struct flow_unit *
 /* ---- paths of folded modules ---- */
 
 #define SPANS_MAX  8  /* numbers in a path */
-#define DIGITS_MAX 18 /* of one: longer ones stay as they are */
+#define DIGITS_MAX 18 /* of a number: longer ones are not folded */
 
-/* The numbers in the paths of all modules that a box stands for. */
+/* The ranges of the numbers in the paths of all modules that a box has. */
 struct path_spans {
     uint64_t low[SPANS_MAX], high[SPANS_MAX];
     bool is_begun;
 };
 
-/* The next number that is a part of its own in `path`, from `start` on: where it begins; its end
- * and its value. The path's size where there is none. */
+/* Finds the next step of `path` from `start` on that is a number. Returns its start and sets its
+ * end and value. Returns the path's size if there is none. */
 static size_t
 find_number(struct slice path, size_t start, size_t *end, uint64_t *number)
 {
@@ -113,7 +116,7 @@ static void spans_add(struct path_spans *spans, struct slice path)
     spans->is_begun = true;
 }
 
-/* `blocks.0-11.attention` */
+/* Appends the path with ranges: `blocks.0-11.attention`. */
 static void
 spans_add_text(const struct path_spans *spans, struct slice path, struct buffer *text)
 {
@@ -239,7 +242,7 @@ static uint32_t group_above(const struct flow_builder *builder, uint32_t unit)
                                : builder->units[builder->units[parent].cluster].group;
 }
 
-/* A unit's parent stands before it, so its box is known. */
+/* A unit's parent precedes it, so the parent's box is known. */
 static bool add_groups(struct flow_builder *builder, const uint8_t *is_needed)
 {
     struct flow_graph *graph = builder->graph;
@@ -271,7 +274,7 @@ static bool add_groups(struct flow_builder *builder, const uint8_t *is_needed)
     return true;
 }
 
-/* Units to boxes. */
+/* Makes boxes of units. */
 static bool flow_groups(struct flow_builder *builder)
 {
     uint8_t *is_needed = memory_allocate_zeroed(builder->unit_count, 1);
@@ -286,7 +289,7 @@ static bool flow_groups(struct flow_builder *builder)
     return is_done;
 }
 
-/* So far out of an edge's ends is looked for what they share. */
+/* The most enclosing units of an edge's ends that are compared. */
 #define DEPTH_MAX 256
 
 struct slice flow_keep(struct flow_builder *builder, struct slice text)
@@ -315,10 +318,10 @@ struct slice flow_keep(struct flow_builder *builder, struct slice text)
                                                      : builder->kept_texts[number];
 }
 
-/* ---- which are shown ---- */
+/* ---- shown nodes ---- */
 
-/* Sources are told before it is known who reads them: those that nobody has read are left
- * out. Returns how many clusters are left. */
+/* Marks sources that no statement has read as unused: a source is recorded before it is known
+ * who reads it. Returns the number of other clusters. */
 static uint32_t drop_unused(struct flow_builder *builder)
 {
     uint32_t left = 0;
@@ -344,7 +347,7 @@ static uint32_t drop_unused(struct flow_builder *builder)
     return left;
 }
 
-/* The newest ones, by the last event that each stands for. */
+/* Chooses the newest nodes, by the last event of each. */
 static void choose_newest(struct flow_builder *builder, uint64_t left)
 {
     for (uint32_t i = builder->raw_count; i-- > 0 && left > 0;) {
@@ -358,7 +361,7 @@ static void choose_newest(struct flow_builder *builder, uint64_t left)
     }
 }
 
-/* The oldest ones, by the first event that each stands for: clusters are in that order. */
+/* Chooses the oldest nodes, by the first event of each: clusters are in that order. */
 static void choose_oldest(struct flow_builder *builder, uint64_t left)
 {
     for (uint32_t i = 0; i < builder->cluster_count && left > 0; i++) {
@@ -400,7 +403,7 @@ static struct slice text_of(struct flow_builder *builder, uint32_t number)
     return flow_keep(builder, flow_text_of(builder, number));
 }
 
-/* `out[0]`; of items that are folded, `outs[0] … outs[49]`. */
+/* The name `out[0]`, or `outs[0] … outs[49]` for folded items. */
 static struct slice name_of(struct flow_builder *builder,
                             const struct flow_raw *node,
                             const struct flow_raw *last)
@@ -426,7 +429,7 @@ static struct slice name_of(struct flow_builder *builder,
     return kept;
 }
 
-/* `model.py:31 by y`: the file alone, without the folders that it is in. */
+/* The text `model.py:31 by y`, without the file's folder. */
 static struct slice writer_of(struct flow_builder *builder, const struct flow_raw *node)
 {
     uint32_t writer =
@@ -478,7 +481,7 @@ static struct slice remark_of(struct flow_builder *builder, const struct flow_ra
                            options->remark(options->mark_context, node->event));
 }
 
-/* `h.0 … h.3, 41 values inside` */
+/* The text `h.0 … h.3, 41 values inside`. */
 static struct slice inside_of(struct flow_builder *builder,
                               const struct flow_raw *first,
                               const struct flow_raw *last)
@@ -503,7 +506,7 @@ static struct slice inside_of(struct flow_builder *builder,
     return kept;
 }
 
-/* A call that is one node stands in its caller's lines. */
+/* A call that is one node is shown at its line in the caller. */
 static void fill_call(struct flow_builder *builder,
                       const struct flow_raw *first,
                       const struct flow_raw *last,
@@ -526,7 +529,7 @@ static void fill_call(struct flow_builder *builder,
     node->changed_by = (struct slice){"", 0};
 }
 
-/* `38 gradients, 21 of parameters`, `21 parameters, learning rate 0.001` */
+/* Appends `38 gradients, 21 of parameters` or `21 parameters changed, learning rate 0.001`. */
 static void add_written_count(const struct reading_update *update, struct buffer *text)
 {
     static const char *const nouns[] = {
@@ -552,7 +555,7 @@ static void add_written_count(const struct reading_update *update, struct buffer
     }
 }
 
-/* `largest 0.18: head.weight`; `3 with NaN or Inf, largest finite 2: …` */
+/* Appends `largest 0.18: head.weight` or `3 with NaN or Inf, largest finite 2: …`. */
 static void add_largest(struct flow_builder *builder,
                         const struct reading_update *update,
                         struct buffer *text)
@@ -570,7 +573,8 @@ static void add_largest(struct flow_builder *builder,
     }
 }
 
-/* What the last one wrote; of several, what the worst one did. */
+/* Fills in the figures of the last update, or of the one with the gravest mark if that has NaN
+ * or infinities. */
 static void fill_update(struct flow_builder *builder,
                         const struct flow_cluster *cluster,
                         struct flow_node *node)
@@ -680,14 +684,14 @@ static bool add_nodes(struct flow_builder *builder)
 
 /* ---- edges ---- */
 
-/* What is around an edge's source: marked by the edge's number, in both arrays. */
+/* The units around an edge's source, marked with the edge's number in both arrays. */
 struct around {
-    uint32_t *units;    /* owned: the units themselves */
-    uint32_t *clusters; /* owned: what they are folded to */
+    uint32_t *units;    /* owned; by unit */
+    uint32_t *clusters; /* owned; by the unit that it is folded with */
 };
 
-/* Whether the edge leads from one turn to another that it is folded with, or from one such call
- * to another. */
+/* Whether the edge leads from one turn to another that is folded with it, or likewise between
+ * calls. */
 static bool
 is_carried(const struct flow_builder *builder, struct around *around, uint32_t edge)
 {
@@ -738,8 +742,8 @@ static uint64_t edge_key(const struct flow_edge *edge)
            ((uint64_t)edge->kind << 1 | edge->is_carried);
 }
 
-/* Equal ones become one, where that is found without sorting them: of a folded graph nearly all are.
- * Others stay for merge_edges. false: out of memory. */
+/* Merges equal edges without sorting. In a folded graph nearly all are merged here; the rest is
+ * left for merge_edges. Returns false if memory runs out. */
 static bool gather_edges(struct flow_edge *edges, uint32_t *count)
 {
     struct number_map known;
@@ -764,7 +768,7 @@ static bool gather_edges(struct flow_edge *edges, uint32_t *count)
     return is_done;
 }
 
-/* Equal ones become one. */
+/* Merges equal edges of the sorted array. */
 static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
 {
     uint32_t kept = 0;
@@ -780,8 +784,8 @@ static uint32_t merge_edges(struct flow_edge *edges, uint32_t count)
     return kept;
 }
 
-/* What stands before its source leads on to the next turn; but a source may be told in a later
- * turn first, and stand behind what was made from it in the one before. */
+/* An edge to an earlier node leads to the next turn. The exception is a source: it may be
+ * recorded first in a later turn, after a value of an earlier turn that was made from it. */
 static bool goes_back(const struct flow_builder *builder,
                       const struct reading_edge *edge,
                       uint32_t from,
@@ -790,7 +794,7 @@ static bool goes_back(const struct flow_builder *builder,
     return from == to || (from > to && !builder->raws[edge->source].is_read);
 }
 
-/* Gives how many there are between nodes that are shown. */
+/* Collects the edges between shown nodes, and returns their number. */
 static uint32_t collect_edges(struct flow_builder *builder,
                               struct around *around,
                               struct flow_edge *edges)
@@ -820,7 +824,7 @@ static uint32_t collect_edges(struct flow_builder *builder,
     return count;
 }
 
-/* The names that edges have, by the numbers of their texts. */
+/* Adds the names of edges, by the numbers of their texts. */
 static bool add_names(struct flow_builder *builder)
 {
     struct flow_graph *graph = builder->graph;

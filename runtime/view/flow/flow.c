@@ -1,5 +1,5 @@
-/* A trace as a graph: the order of its making, and the second reading, which fills the nodes that are
- * shown. */
+/* A trace as a graph: the steps of its construction, and the second reading, which fills in the
+ * shown nodes. */
 #include "runtime/view/flow/flow.h"
 
 #include "runtime/base/buffer.h"
@@ -25,9 +25,9 @@ static struct reading_options reading_options_of(const struct flow_options *opti
     };
 }
 
-/* The second reading of a trace: what the picture shows of each node. */
+/* The second reading of a trace: the values that the picture shows of each node. */
 
-/* NaN is the figure of an array that has none. */
+/* Extends the range by the value. A NaN is ignored: it is the figure of an array that has none. */
 static void range_add(struct flow_range *range, double value, bool is_first)
 {
     if (is_first || isnan(range->low)) {
@@ -112,7 +112,7 @@ static void fill_sample(struct flow_builder *builder,
     node->grid.shape = node->shape;
 }
 
-/* The node's last event says what it is now. */
+/* The node shows the value of its last event. */
 static void fill_last(struct flow_builder *builder,
                       struct flow_node *node,
                       const struct log_event_view *event)
@@ -156,7 +156,7 @@ static void add_event(struct flow_builder *builder,
     }
 }
 
-/* NULL: the raw node is not shown. */
+/* The node that shows the raw node. NULL: none does. */
 static struct flow_node *node_of(const struct flow_builder *builder, uint32_t raw)
 {
     assert(raw < builder->raw_count);
@@ -168,7 +168,8 @@ static struct flow_node *node_of(const struct flow_builder *builder, uint32_t ra
                : &builder->graph->nodes[builder->clusters[cluster].node];
 }
 
-/* A value inside a call that is one node: what that was given first, and whether it is NaN. */
+/* Adds a value inside of a call that is one node: notes the form of the first argument, and
+ * whether a value has a NaN. */
 static void add_inside(struct flow_builder *builder,
                        const struct flow_raw *raw,
                        const struct log_event_view *event)
@@ -195,7 +196,7 @@ static void add_inside(struct flow_builder *builder,
     buffer_release(&text);
 }
 
-/* A gradient of a value that is shown, or of the result of a call that is one node. */
+/* Adds a gradient of a shown value, or of the result of a call that is one node. */
 static void add_gradient(struct flow_builder *builder,
                          const struct log_event_view *gradient)
 {
@@ -229,16 +230,16 @@ static void add_gradient(struct flow_builder *builder,
     }
 }
 
-/* What the second reading visits. */
+/* The state of the second reading. */
 struct filling {
     struct flow_builder *builder; /* borrowed */
     bool
         *is_near; /* owned; by unit: in the turn in which gradients of the step's values
                       arrive; NULL: the whole trace is drawn */
-    uint32_t raw; /* the next raw node that is read again; builder->raw_count: none */
+    uint32_t raw; /* the next raw node to be read again; builder->raw_count: none */
 };
 
-/* So many events without a node are skipped rather than read. */
+/* A gap of more events than this, all without nodes, is skipped and not read. */
 #define GAP 20000
 
 static bool find_near(struct filling *filling)
@@ -267,7 +268,7 @@ static bool find_near(struct filling *filling)
     return true;
 }
 
-/* Moves to the next raw node that is read again, from that one on. */
+/* Advances to the next raw node that has to be read again. */
 static void find_next(struct filling *filling)
 {
     const struct flow_builder *builder = filling->builder;
@@ -305,7 +306,7 @@ static void fill_event(struct filling *filling, const struct log_event_view *eve
     find_next(filling);
 }
 
-/* The next event; gradients before it are added. false: there is none. */
+/* Reads the next event, and adds the gradients before it. Returns false at the end. */
 static bool next_event(struct filling *filling, struct log_item *item)
 {
     struct flow_builder *builder = filling->builder;
@@ -348,7 +349,7 @@ static bool fill_items(struct filling *filling)
     return true;
 }
 
-/* The second reading, of those parts of the trace that nodes are of. */
+/* Reads the parts of the trace that have nodes a second time. */
 static bool flow_fill(struct flow_builder *builder)
 {
     struct filling filling = {.builder = builder};
@@ -360,12 +361,13 @@ static bool flow_fill(struct flow_builder *builder)
     return is_done;
 }
 
-/* Marks of NaN: the values that have one though no recorded input does, and those that have one as
- * an input of theirs does. Works on the raw nodes that are drawn, after the outline. */
+/* Marks of NaN. A value with a NaN is marked FIRST if no recorded input of it has one, else
+ * PASSED. Works on the raw nodes that are drawn, after the outline. */
 
 enum { HAS_NAN = 1, HAS_NAN_INPUT = 2 };
 
-/* A call that is one node has a NaN if a value in it has one. */
+/* Finds the values with a NaN, and those with a NaN in an input. A call that is one node has a
+ * NaN if a value in it has one. */
 static void find_nans(const struct flow_builder *builder, uint8_t *nans)
 {
     for (uint32_t i = 0; i < builder->raw_count; i++) {
@@ -388,7 +390,7 @@ static void find_nans(const struct flow_builder *builder, uint8_t *nans)
     }
 }
 
-/* Marks values with a NaN, if the options want it. */
+/* Marks the values with a NaN, if the options ask for it. */
 static bool flow_mark_nans(struct flow_builder *builder)
 {
     uint8_t *nans;
@@ -501,7 +503,7 @@ static void fill_raws(struct flow_builder *builder)
     }
 }
 
-/* Everything is as it was read, and nothing is folded. */
+/* Copies the reading; nothing is folded yet. */
 static bool begin_graph(struct flow_builder *builder)
 {
     const struct reading *reading = builder->reading;
@@ -539,7 +541,8 @@ static void builder_release(struct flow_builder *builder)
     memory_free(builder->kept_texts);
 }
 
-/* Whether edges and nodes refer to what the graph has, and a group is before those in it. For asserts. */
+/* Whether nodes and edges have numbers in range, and a group precedes those inside it. For
+ * asserts. */
 static __attribute__((unused)) bool is_sound(const struct flow_graph *graph)
 {
     for (uint32_t i = 0; i < graph->group_count; i++) {
@@ -568,7 +571,7 @@ static __attribute__((unused)) bool is_sound(const struct flow_graph *graph)
     return true;
 }
 
-/* From what was read to a graph; the builder's is that. */
+/* Makes the builder's graph of its reading. */
 static bool make_graph(struct flow_builder *builder)
 {
     if (!flow_outline(builder) || !flow_mark_nans(builder) || !flow_fold(builder) ||

@@ -1,7 +1,7 @@
-/* Folding, raw nodes to clusters: turns of loops, repeated calls and levels of a recursion that are
- * alike become one. Alike are calls and turns with the same sites, functions, dtypes and marks in them;
- * of what is in a unit more than once neither the number counts nor the order. Two units are compared by
- * sums of hashes (flow_mix), in one pass from the last unit to the first. */
+/* Folding of raw nodes to clusters: turns of loops, repeated calls and levels of a recursion
+ * that are alike become one. Calls and turns are alike if they have the same sites, functions,
+ * dtypes and marks in them. Neither the order nor the number of repetitions counts. Units are
+ * compared by sums of hashes (flow_mix), in one pass from the last unit to the first. */
 #include "runtime/view/flow/fold.h"
 
 #include "runtime/base/buffer.h"
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* One to one, with each bit of the result from all bits of the number. */
+/* A bijection in which each bit of the result depends on all bits of the number. */
 static uint64_t scatter(uint64_t number)
 {
     number ^= number >> 30;
@@ -19,7 +19,7 @@ static uint64_t scatter(uint64_t number)
     return number ^ number >> 31;
 }
 
-/* One to one in each of its arguments: numbers that count up do not collide. */
+/* A bijection in each of its arguments, so consecutive numbers do not collide. */
 uint64_t flow_mix(uint64_t hash, uint64_t number)
 {
     return scatter(hash * 0x9e3779b97f4a7c15u + scatter(number + 1));
@@ -27,7 +27,8 @@ uint64_t flow_mix(uint64_t hash, uint64_t number)
 
 /* ---- kinds ---- */
 
-/* One more of that kind: `nth` is how many there are now. false: out of memory. */
+/* Counts one more of that kind, and sets `nth` to the new count. Returns false if memory runs
+ * out. */
 static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
 {
     uint32_t index = number_map_get(&kinds->index, kind);
@@ -57,7 +58,7 @@ static bool kinds_add(struct flow_kinds *kinds, uint64_t kind, uint32_t *nth)
     return true;
 }
 
-/* The place of the next one of the kind: 0 for all where they are folded, else 0, 1, … */
+/* The place of the next item of the kind: 0 for all if they are folded, else 0, 1, … */
 static uint32_t flow_kinds_place(struct flow_kinds *kinds, uint64_t kind)
 {
     uint32_t index = number_map_get(&kinds->index, kind);
@@ -75,14 +76,14 @@ static void flow_kinds_release(struct flow_kinds *kinds)
     memory_free(kinds->removed);
 }
 
-/* ---- what a unit is ---- */
+/* ---- keys of units ---- */
 
 static bool is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
 
-/* Whether a number that stands between these two is a part of its own. */
+/* Whether a byte next to a number makes it a step of its own. */
 static bool is_edge(char byte)
 {
     return byte == '.' || byte == '[' || byte == ']';
@@ -107,7 +108,7 @@ static void add_wild(struct buffer *wild, struct slice text)
     }
 }
 
-/* The text's number with all numbers that are parts of a path, or places in a list, replaced.
+/* The number of the text with `#` for every number that is a step of a path or an index.
  * FLOW_NONE: out of memory. */
 static uint32_t find_wild(struct flow_folding *folding, uint32_t text)
 {
@@ -131,7 +132,7 @@ static uint32_t find_wild(struct flow_folding *folding, uint32_t text)
     return number;
 }
 
-/* The call that this one is made from, where it is the same function of the same module. */
+/* The caller, if it is a call of the same function of the same module. FLOW_NONE: it is not. */
 static uint32_t flow_recursion_of(struct flow_folding *folding,
                                   const struct flow_unit *unit)
 {
@@ -149,8 +150,8 @@ static uint32_t flow_recursion_of(struct flow_folding *folding,
                : FLOW_NONE;
 }
 
-/* A call of a module that stands at a number among others is the same wherever it is made;
- * other calls, at the same line. */
+/* Sets the key of a unit. Calls of a module with a number in its path are equal wherever they
+ * are made; other calls only if they are made at the same line. */
 static bool find_key(struct flow_folding *folding, uint32_t index)
 {
     const struct flow_builder *builder = folding->builder;
@@ -176,10 +177,10 @@ static bool find_key(struct flow_folding *folding, uint32_t index)
     return true;
 }
 
-/* ---- what stands in it ---- */
+/* ---- bodies of units ---- */
 
-/* What a node is in its unit. That of a call has the place of its call: two layers of one class are
- * not alike. */
+/* The kind of a node in its unit. A closed call's kind includes the line and module of the call,
+ * so that two layers of one class are not alike. */
 static uint64_t flow_node_kind(const struct flow_folding *folding,
                                const struct flow_raw *node,
                                uint32_t unit,
@@ -200,7 +201,8 @@ static uint64_t flow_node_kind(const struct flow_folding *folding,
                               (node->is_read || node->is_promoted));
 }
 
-/* The nth one of its kind counts as long as they are not folded. */
+/* Adds the nth item of a kind. Only the first FLOW_ALIKE_MIN count, because more of them are
+ * folded. */
 static void add_to_body(struct flow_shape *shape, uint64_t kind, uint32_t nth)
 {
     if (nth <= FLOW_ALIKE_MIN) {
@@ -208,8 +210,8 @@ static void add_to_body(struct flow_shape *shape, uint64_t kind, uint32_t nth)
     }
 }
 
-/* A source is a node of the first turn that reads it and of no later one, so it is no part of a body:
- * the first turn would be unlike the others. */
+/* Adds a node to the body of its unit. A source is left out: it is a node of the first turn that
+ * reads it only, and would make that turn differ from the others. */
 static bool add_node(struct flow_folding *folding, const struct flow_raw *node)
 {
     struct flow_builder *builder = folding->builder;
@@ -233,7 +235,8 @@ static bool add_node(struct flow_folding *folding, const struct flow_raw *node)
     return true;
 }
 
-/* Children stand behind their parents, so a unit is whole when it is reached from behind. */
+/* Adds a unit to the body of its parent. Units are visited from last to first and children
+ * follow their parents, so the unit's own body is complete here. */
 static bool add_to_parent(struct flow_folding *folding, uint32_t index)
 {
     struct flow_builder *builder = folding->builder;
@@ -257,7 +260,7 @@ static bool add_to_parent(struct flow_folding *folding, uint32_t index)
     return true;
 }
 
-/* fold.c: which units are alike. */
+/* Finds the shapes of all units. */
 static bool flow_shapes_find(struct flow_folding *folding)
 {
     struct flow_builder *builder = folding->builder;
@@ -291,10 +294,11 @@ static void folding_release(struct flow_folding *folding)
 
 /* ---- units ---- */
 
-/* Levels of a recursion: each call's outermost one that it is alike, and how many are. */
+/* Levels of a recursion: for each call the outermost level that is like it, and the number of
+ * levels. */
 struct levels {
-    uint32_t *outermost; /* owned: units */
-    uint32_t *counts;    /* owned: by the outermost unit */
+    uint32_t *outermost; /* owned; by unit */
+    uint32_t *counts;    /* owned; by the outermost unit */
 };
 
 static bool levels_find(struct flow_folding *folding, struct levels *levels)
@@ -328,7 +332,7 @@ static bool is_folded_level(const struct flow_folding *folding,
                                  levels->counts[outermost] >= FLOW_ALIKE_MIN);
 }
 
-/* Where units of one place, that are folded together, are found again. */
+/* The place of a unit. Units with equal places are folded together. */
 static uint64_t unit_place(struct flow_folding *folding, uint32_t index)
 {
     const struct flow_builder *builder = folding->builder;
@@ -393,9 +397,9 @@ static bool find_units(struct flow_folding *folding)
 
 /* ---- nodes ---- */
 
-/* The path that a node is folded by. Turns that put one more item each into a list name it `[0]`,
- * `[1]`, …: an item that is the only one of its kind in its turn is the same in each. FLOW_NONE: out
- * of memory. */
+/* The path that a node is folded by. Turns that each append one item to a list record it as
+ * `[0]`, `[1]`, …; an item that is the only one of its kind in its turn is the same in every
+ * turn. FLOW_NONE: out of memory. */
 static uint32_t folded_path(struct flow_folding *folding, const struct flow_raw *node)
 {
     uint32_t wild = find_wild(folding, node->path);

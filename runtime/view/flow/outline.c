@@ -1,14 +1,14 @@
-/* The outline of a trace: one step of it, and calls that are drawn as one node each.
+/* The outline of a trace: one of its steps, and calls that are drawn as one node each.
  *
- * Works on the raw nodes and edges, between reading and folding. A step is a turn of the loop that
- * calls the outermost nn.Module, or that call alone where no loop does; raw nodes outside of it are
- * hidden, and those that something inside was made from become sources.
+ * Works on the raw nodes and edges, between reading and folding. A step is a turn of the loop
+ * that calls the outermost nn.Module, or that call alone if it is in no loop. Raw nodes outside
+ * of the step are hidden; those that a value inside was made from become sources.
  *
- * A call is closed where it is deeper than options.depth, or where a filter leaves it out and wants
- * its caller. All raw nodes of a closed call and of the calls inside it become one: the node of its
- * result, in the box of its caller. Edges into them lead to it, edges out of them leave from it, so
- * that a way through the call stays a way. Takes time and memory that grow with the number of raw
- * nodes, edges and calls. */
+ * A call is closed if it is deeper than options.depth, or if a filter leaves it out but wants
+ * its caller. All raw nodes of a closed call, and of the calls inside it, become one: the node
+ * of its result, in the box of its caller. Edges into them lead to that node and edges out of
+ * them start at it, so that a path through the call stays a path. Takes time and memory linear
+ * in the number of raw nodes, edges and calls. */
 #include "runtime/base/memory.h"
 #include "runtime/view/flow/build.h"
 #include "runtime/view/flow/fold.h"
@@ -18,14 +18,14 @@
 /* A call that is drawn as one node. */
 struct closed_call {
     uint32_t call;
-    uint32_t raw; /* the node that stands for it; FLOW_NONE: none yet */
+    uint32_t raw; /* the node that represents it; FLOW_NONE: none yet */
     uint32_t value_count;
-    uint32_t call_count; /* with itself */
+    uint32_t call_count; /* including itself */
     bool has_in;
     bool has_out;
-    uint32_t named;  /* a node that is the result under the one name that it gets */
-    bool has_others; /* which the result, or something else of it, goes to */
-    bool is_deep;    /* closed for its depth, not by the filter */
+    uint32_t named;  /* the node of the name that the result is assigned to */
+    bool has_others; /* has edges to other nodes than `named` */
+    bool is_deep;    /* closed because of its depth, not by the filter */
     bool is_shown;
 };
 
@@ -35,7 +35,7 @@ struct outline {
     struct closed_call *closed; /* owned */
     uint32_t closed_count;
     size_t closed_capacity;
-    bool *is_inside; /* owned; by unit: in what is drawn; NULL: all are */
+    bool *is_inside; /* owned; by unit: inside the drawn step; NULL: all are */
 };
 
 static uint32_t parent_of(const struct flow_builder *builder, uint32_t call)
@@ -44,20 +44,20 @@ static uint32_t parent_of(const struct flow_builder *builder, uint32_t call)
     return builder->calls[call].parent;
 }
 
-/* ---- which step ---- */
+/* ---- the step ---- */
 
-/* The outermost calls of modules that are made at one line. */
+/* The outermost calls of modules that are made at one line: a candidate for the step. */
 struct candidate {
-    uint32_t call; /* the first */
+    uint32_t call; /* the first of them */
     uint64_t value_count;
     uint32_t step_count;
     uint32_t last_unit;
 };
 
 struct steps {
-    uint32_t *outermost; /* owned; by call: the outermost call of a module around it */
-    uint64_t *value_count;        /* owned; by such a call */
-    uint32_t *candidate;          /* owned; by such a call */
+    uint32_t *outermost;   /* owned; by call: the outermost module call around it */
+    uint64_t *value_count; /* owned; by outermost call */
+    uint32_t *candidate;   /* owned; by outermost call */
     struct candidate *candidates; /* owned */
     size_t candidate_capacity;
     uint32_t candidate_count;
@@ -74,7 +74,7 @@ static bool is_constructor(const struct flow_builder *builder, uint32_t call)
                       SLICE(".__init__"));
 }
 
-/* Whether it is a call for a module. */
+/* Whether the call is of a method of an nn.Module. */
 static bool has_class(const struct flow_builder *builder, uint32_t call)
 {
     assert(call < builder->call_count);
@@ -89,8 +89,9 @@ static bool is_module_call(const struct flow_builder *builder, uint32_t call)
     return has_class(builder, call) && !is_constructor(builder, call);
 }
 
-/* Whether a constructor makes the call: what a module's makes, such as of functions that initialise
- * weights, is none of its steps however deep it is. */
+/* Whether the call is part of a construction. A call that a constructor makes, or that is
+ * anywhere inside the construction of a module, such as of functions that initialise weights, is
+ * no step. */
 static bool is_building(const struct flow_builder *builder, uint32_t call)
 {
     uint32_t above = parent_of(builder, call);
@@ -105,8 +106,8 @@ static bool is_building(const struct flow_builder *builder, uint32_t call)
     return above != FLOW_NONE;
 }
 
-/* The innermost turn of a loop around a call, and around a step of an optimizer if there is such a turn;
- * the call itself where no loop makes it. */
+/* The innermost turn of a loop around the call that also has an optimizer's step in it, or else
+ * the innermost turn. The call itself if it is in no loop. */
 static uint32_t
 unit_of_step(const struct flow_builder *builder, const bool *has_update, uint32_t call)
 {
@@ -131,7 +132,7 @@ unit_of_step(const struct flow_builder *builder, const bool *has_update, uint32_
     return innermost;
 }
 
-/* FLOW_NONE: out of memory. */
+/* The candidate of the call. FLOW_NONE: out of memory. */
 static uint32_t
 candidate_of(struct flow_builder *builder, struct steps *steps, uint32_t call)
 {
@@ -205,7 +206,7 @@ static bool is_optimizer_step(const struct flow_builder *builder, uint32_t raw)
            reading_update_of(builder->reading, raw)->tag == LOG_STEP_OPTIMIZER;
 }
 
-/* By unit: whether such a node is in it or in a unit within it. */
+/* By unit: whether such a node is in it or in a unit inside it. NULL: out of memory. */
 static bool *find_units(struct flow_builder *builder,
                         bool (*is_one)(const struct flow_builder *, uint32_t raw))
 {
@@ -229,8 +230,8 @@ static bool *find_units(struct flow_builder *builder,
     return has_one;
 }
 
-/* Counts the candidate's steps, and finds the one that is asked for: 0 is the first with a NaN in
- * it, or the first. */
+/* Counts the candidate's steps and chooses the wanted one. Step 0 is the first one with a NaN in
+ * it, or else the first. */
 static bool
 choose_step(struct outline *outline, const struct steps *steps, uint32_t candidate)
 {
@@ -332,7 +333,7 @@ static bool choose_root(struct outline *outline)
     return is_done;
 }
 
-/* What something that is drawn was made from, and is not drawn itself. */
+/* Makes a node a source: it is outside of the drawing, but a drawn value was made from it. */
 static void make_source(struct flow_builder *builder, struct flow_raw *node)
 {
     node->is_hidden = false;
@@ -370,7 +371,7 @@ static bool hide_other_steps(struct outline *outline)
     return true;
 }
 
-/* ---- which calls are closed ---- */
+/* ---- closed calls ---- */
 
 static bool add_closed(struct outline *outline, uint32_t call, bool is_deep)
 {
@@ -387,8 +388,8 @@ static bool add_closed(struct outline *outline, uint32_t call, bool is_deep)
     return true;
 }
 
-/* How deep a call is below what is drawn: 0 for the call that the step is in, and for outermost
- * ones. A parent stands before its calls. */
+/* The depth of a call in the drawing: 0 for the call that the step is in, and for outermost
+ * calls. A parent precedes its calls. */
 static uint32_t
 depth_of(const struct outline *outline, const uint32_t *depths, uint32_t call)
 {
@@ -460,8 +461,8 @@ static struct closed_call *closed_of_raw(const struct outline *outline, uint32_t
     return closed == FLOW_NONE ? NULL : &outline->closed[closed];
 }
 
-/* What leads into closed calls and out of them: the first that leaves stands for a call that has
- * returned nothing. */
+/* Finds the edges into and out of closed calls. A call without result is represented by the
+ * first node that has an edge out of it. */
 static void find_ways(struct outline *outline)
 {
     struct flow_builder *builder = outline->builder;
@@ -495,8 +496,8 @@ static void find_ways(struct outline *outline)
     }
 }
 
-/* Where the call's statement gives the result one name, that node and the call's are one:
- * `x = block(x)`. */
+/* Merges the node of a call with the name that its statement gives the result, as in `x =
+ * block(x)`, if the result has no other edges. */
 static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
 {
     struct flow_builder *builder = outline->builder;
@@ -533,7 +534,7 @@ static void merge_names(struct outline *outline, uint32_t *closed_of_raws)
     }
 }
 
-/* `Block`, or `g(…)` */
+/* The name `Block`, or `g(…)`. */
 static bool name_closed(struct flow_builder *builder,
                         const struct reading_call *call,
                         uint32_t *name)
@@ -557,7 +558,7 @@ static bool name_closed(struct flow_builder *builder,
     return is_done;
 }
 
-/* Its node stands for the whole call, and in the caller's box. */
+/* Makes the node represent the whole call, in the caller's box. */
 static bool close_call(struct outline *outline, struct closed_call *closed)
 {
     struct flow_builder *builder = outline->builder;
@@ -582,9 +583,9 @@ static bool close_call(struct outline *outline, struct closed_call *closed)
     return true;
 }
 
-/* ---- edges and nodes of what is left ---- */
+/* ---- remaining edges and nodes ---- */
 
-/* The node that stands for a raw node; FLOW_NONE: none does. */
+/* The node that represents a raw node: itself, or the node of the closed call that it is in. */
 static uint32_t
 stands_for(const struct outline *outline, const uint32_t *closed_of_raws, uint32_t raw)
 {
@@ -602,7 +603,8 @@ static bool is_argument(const struct flow_builder *builder, uint32_t raw)
     return (builder->raws[raw].flags & FLOW_NODE_ARGUMENT) != 0;
 }
 
-/* Sources of a closed call that is not drawn are drawn where somebody reads them. */
+/* Moves the ends of edges to the nodes of closed calls. A hidden source that a shown node reads
+ * becomes visible. */
 static void move_edges(struct outline *outline, const uint32_t *closed_of_raws)
 {
     struct flow_builder *builder = outline->builder;
@@ -619,7 +621,7 @@ static void move_edges(struct outline *outline, const uint32_t *closed_of_raws)
         source = &builder->raws[edge.source];
         if (source->is_hidden && builder->raws[edge.target].closed_call != FLOW_NONE &&
             !is_given) {
-            continue; /* a weight of the module: its box has it */
+            continue; /* a weight of the module: the call's node includes it */
         }
         if (edge.source == edge.target || builder->raws[edge.target].is_hidden) {
             continue;
@@ -659,7 +661,8 @@ static bool close_calls(struct outline *outline, uint32_t *closed_of_raws)
     return true;
 }
 
-/* Whether it is an item of a container, such as of `optimizer.param_groups`, under another name. */
+/* Whether the node is an item of a container under another name, such as of
+ * `optimizer.param_groups`. */
 static bool is_item(const struct flow_raw *node)
 {
     return node->path != 0 && !node->is_hidden &&
@@ -667,8 +670,8 @@ static bool is_item(const struct flow_raw *node)
                0;
 }
 
-/* Hides items that nothing is made of and that were not made there: in a step alone they are many and
- * show no way. */
+/* Hides items that nothing was made from and that were not made in the step. A single step has
+ * many of them, and they connect nothing. */
 static bool hide_items(struct flow_builder *builder)
 {
     bool *is_needed = memory_allocate_zeroed(builder->raw_count, sizeof *is_needed);

@@ -1,5 +1,5 @@
-/* A part of a graph: the nodes that are wanted, what is around one, and the graph without names of the
- * same value. */
+/* A part of a graph: the chosen nodes, the surroundings of one node, and the graph without
+ * additional names of the same value. */
 #include "runtime/view/flow/flow.h"
 
 #include "runtime/base/memory.h"
@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-/* Where each node and each group is in what remains; FLOW_NONE: nowhere. */
+/* The new index of each node and group. FLOW_NONE: it is removed. */
 struct places {
     uint32_t *nodes;  /* owned */
     uint32_t *groups; /* owned */
 };
 
-/* A parent stands before its children, so from behind a group is known to be needed before its
- * parent is reached. */
+/* Finds the groups that are still needed. A parent precedes its children, so in descending order
+ * a group is known to be needed before its parent is visited. */
 static void find_groups(const struct flow_graph *graph, struct places *places)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -70,7 +70,7 @@ static void move_nodes(struct flow_graph *graph, const struct places *places)
     graph->node_count = count;
 }
 
-/* They stay in their order: nodes do. */
+/* Keeps the order of the edges, because nodes keep theirs. */
 static void move_edges(struct flow_graph *graph, const struct places *places)
 {
     uint32_t count = 0;
@@ -89,7 +89,7 @@ static void move_edges(struct flow_graph *graph, const struct places *places)
 
 /* ---- files ---- */
 
-/* Of the nodes that remain: how many files there are, and that of the most. */
+/* The number of files of the remaining nodes, and the file of the most. */
 struct files {
     uint32_t count;
     struct slice most;
@@ -125,7 +125,7 @@ static bool find_files(const struct flow_graph *graph,
                        const struct places *places,
                        struct files *files)
 {
-    /* Beside the files there is the empty text. */
+    /* One more than the files, for the empty text. */
     uint32_t *counts =
         memory_allocate_zeroed((size_t)graph->node_count + 1, sizeof *counts);
     struct text_table texts;
@@ -184,14 +184,15 @@ bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *e
     return is_done;
 }
 
-/* What stands around a node of a graph. */
+/* The surroundings of a node of a graph. */
 
-/* The edges by their targets, as the graph has them, and by their sources. */
+/* Indices of the edges: by their targets, as the graph has them, and by their sources. */
 struct index {
-    uint32_t *first_in;  /* owned: node_count + 1: where the edges to each node begin */
-    uint32_t *first_out; /* owned: node_count + 1: where in `out` those from it begin */
-    uint32_t *out;       /* owned: edges */
-    uint32_t *queue;     /* owned: nodes that are kept, in the order they were met */
+    uint32_t *first_in; /* owned; node_count + 1 items: first edge to each node */
+    uint32_t
+        *first_out; /* owned; node_count + 1 items: first place in `out` of each node */
+    uint32_t *out;  /* owned; edges, by source */
+    uint32_t *queue; /* owned; kept nodes, in the order of visits */
     uint32_t count;
 };
 
@@ -215,7 +216,8 @@ static void index_release(struct index *index)
     memory_free(index->queue);
 }
 
-/* Counts become places; then each edge takes the last free one of its source. */
+/* Counts the edges, and turns the counts into places; then each edge gets the last free place of
+ * its source. */
 static void index_fill(struct index *index, const struct flow_graph *graph)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -280,12 +282,12 @@ bool flow_graph_near(const struct flow_graph *graph,
 
 /* ---- names of the same value ---- */
 
-/* How a node was made. */
+/* The edges of a node, as far as names need them. */
 struct made {
     uint32_t
-        source; /* of the only edge to it, if that is of the same value; FLOW_NONE */
-    bool is_several; /* has more edges to it */
-    bool is_used;    /* has an edge from it */
+        source; /* source of its only edge, if that is of the same value; FLOW_NONE */
+    bool is_several; /* has several edges to it, or one of another kind */
+    bool is_used;    /* has edges from it */
 };
 
 static void find_made(const struct flow_graph *graph, struct made *made)
@@ -308,7 +310,7 @@ static void find_made(const struct flow_graph *graph, struct made *made)
     }
 }
 
-/* Whether it is nothing but another name of its source, on the way to others. */
+/* Whether the node is only another name of its source, with edges to other nodes. */
 static bool
 is_name_alone(const struct flow_graph *graph, const struct made *made, uint32_t node)
 {
@@ -321,7 +323,8 @@ is_name_alone(const struct flow_graph *graph, const struct made *made, uint32_t 
                           FLOW_NODE_IN_PLACE | FLOW_NODE_ALIAS)) == 0;
 }
 
-/* Edges leave from the values themselves; then there may be several between two nodes. */
+/* Moves the starts of edges to the values themselves. There may be several edges between two
+ * nodes afterwards. */
 static void move_sources(struct flow_graph *graph, const uint32_t *stands_for)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -332,7 +335,7 @@ static void move_sources(struct flow_graph *graph, const uint32_t *stands_for)
     }
 }
 
-/* Edges are in the order of their targets; equal ones become one. */
+/* Merges equal edges. Edges are in the order of their targets. */
 static void merge_edges(struct flow_graph *graph)
 {
     uint32_t kept = 0;
@@ -361,8 +364,8 @@ static void merge_edges(struct flow_graph *graph)
     graph->edge_count = kept;
 }
 
-/* Nodes are in the order of their events, and a carried edge makes no node a mere name, so a source
- * is known before what it is the source of; where it is not, the node stays. */
+/* Nodes are in the order of their events, and a node with a carried edge is never a mere name,
+ * so the value of a name is known before the name is visited. If it is not, the node is kept. */
 bool flow_graph_drop_names(struct flow_graph *graph, struct error *error)
 {
     size_t count = (size_t)graph->node_count + 1;

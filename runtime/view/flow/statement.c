@@ -1,4 +1,4 @@
-/* The text of a site's statement, on a line with others. */
+/* The text of a site's statement, on a line that may have several. */
 #include "runtime/view/flow/flow.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@ static bool is_word(char byte)
            (byte >= '0' && byte <= '9') || byte == '_' || (unsigned char)byte >= 0x80;
 }
 
-/* The statements of a line, without the blanks around them. */
+/* The statements of a line, without surrounding blanks. */
 struct statements {
     struct slice items[STATEMENTS_MAX];
     uint32_t count;
 };
 
-/* Splits at semicolons outside of strings, and not in a comment. */
+/* Splits a line at semicolons outside of strings and comments. */
 static void split(struct slice line, struct statements *statements)
 {
     char quote = '\0';
@@ -47,7 +47,7 @@ static void split(struct slice line, struct statements *statements)
     }
 }
 
-/* Whether the statement begins by giving the name a value: `name =`, `name[0] +=`, `name, b =`. */
+/* Whether the statement starts with the name: `name =`, `name[0] +=`, `name, b =`. */
 static bool begins_with(struct slice statement, struct slice name)
 {
     return slice_starts(statement, name) &&
@@ -59,7 +59,7 @@ static struct slice first_name(const struct site *site)
     return site->write_count > 0 ? site->writes[0].name : SLICE("");
 }
 
-/* How many sites before this one on its line write the same name first. */
+/* The number of earlier sites on the same line that write the same name first. */
 static uint32_t rank_of(const struct site_table *table, uint32_t index)
 {
     const struct site *site = &table->sites[index];
@@ -73,7 +73,7 @@ static uint32_t rank_of(const struct site_table *table, uint32_t index)
     return rank;
 }
 
-/* Of a line with several statements, the site's own; else the line. */
+/* The statement of the site, on a line with several statements; else the whole line. */
 struct slice
 flow_statement(struct slice line, const struct site_table *table, uint32_t index)
 {
