@@ -1,17 +1,17 @@
-/* Gives each node its layer: as high as it can stand, then without needlessly long edges. */
+/* The layer of each node: first as high as possible, then moved so that edges are short. */
 #include "runtime/view/layout/sheet.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* More gain little. */
+/* More rounds gain little. */
 #define TIGHTEN_ROUNDS 3
 
 struct layering {
     struct sheet *sheet;
     struct sheet_lists in;  /* links by lower node */
     struct sheet_lists out; /* links by upper node */
-    uint32_t *order;        /* nodes, each after all that are above it */
+    uint32_t *order;        /* nodes, each after all nodes above it */
     bool *floats;           /* see layers_find_floating */
 };
 
@@ -28,7 +28,7 @@ bool sheet_lists_make(struct sheet_lists *lists,
     if (starts == NULL || items == NULL) {
         return false;
     }
-    /* Counted two places further on, so that filling leaves each start at its own place. */
+    /* Counts are stored two places later, so that filling leaves each start in its own place. */
     memset(starts, 0, (node_count + 2) * sizeof *starts);
     for (size_t i = 0; i < count; i++) {
         starts[nodes[i * stride] + 2]++;
@@ -59,7 +59,7 @@ static bool layering_init(struct layering *layering, struct sheet *sheet)
                             sheet->link_count, sheet->item_count);
 }
 
-/* Layers by the longest way from a beginning; fills `order` meanwhile. */
+/* Puts each node into the layer given by the longest way from a start node. Also fills `order`. */
 static bool layers_longest_path(struct layering *layering)
 {
     struct sheet *sheet = layering->sheet;
@@ -122,8 +122,9 @@ static void layers_peek(struct layering *layering)
     }
 }
 
-/* A node floats where nothing holds it at the top: nothing comes in, or only from floating
- * nodes that lead nowhere else. Such a branch is moved down as a whole to what it leads to. */
+/* Finds floating nodes: a node floats if it has no incoming links, or only links from floating
+ * nodes that have no other outgoing link. Such a branch is moved down as a whole towards its
+ * target. */
 static void layers_find_floating(struct layering *layering)
 {
     const struct sheet *sheet = layering->sheet;
@@ -148,7 +149,7 @@ static uint32_t list_size(const struct sheet_lists *lists, uint32_t node)
     return lists->starts[node + 1] - lists->starts[node];
 }
 
-/* Down to the layer above what the node leads to. */
+/* Moves the node down to the layer above its highest target. */
 static void node_lower(struct layering *layering, uint32_t node)
 {
     struct sheet *sheet = layering->sheet;
@@ -163,7 +164,7 @@ static void node_lower(struct layering *layering, uint32_t node)
     sheet->nodes[node].layer = highest - 1;
 }
 
-/* Up to the layer below what leads to the node. */
+/* Moves the node up to the layer below its lowest source. */
 static void node_raise(struct layering *layering, uint32_t node)
 {
     struct sheet *sheet = layering->sheet;
@@ -178,8 +179,9 @@ static void node_raise(struct layering *layering, uint32_t node)
     sheet->nodes[node].layer = lowest + 1;
 }
 
-/* Makes edges shorter taken together. Nodes go down where no more edges get longer than
- * shorter, which lets those above them follow; what was not worth it goes up again. */
+/* Shortens edges in total. A node is moved down if it has at least as many outgoing links as
+ * incoming ones, which lets the nodes above it follow. Then it is moved up if it has at least as
+ * many incoming links as outgoing ones. */
 static void layers_tighten(struct layering *layering)
 {
     const struct sheet *sheet = layering->sheet;
@@ -217,7 +219,7 @@ static void layers_count(struct sheet *sheet)
     }
 }
 
-/* Exits stand below all else, and alone. */
+/* Moves the exits into a layer of their own, below all others. */
 static void layers_move_exits(struct sheet *sheet)
 {
     uint32_t last = 0;
@@ -238,7 +240,7 @@ static void layers_move_exits(struct sheet *sheet)
     layers_count(sheet);
 }
 
-/* Nodes in the order of their layers, those of a layer in their own order. */
+/* Sorts nodes by layer; nodes of one layer keep their order. */
 static bool layers_sort(struct layering *layering)
 {
     const struct sheet *sheet = layering->sheet;
@@ -253,8 +255,8 @@ static bool layers_sort(struct layering *layering)
     return true;
 }
 
-/* Breaks layers that are wider than `row_width` into several rows. A row is closed by the
- * first node that does not fit, so that each node is looked at once. */
+/* Breaks layers that are wider than `row_width` into several rows. The first node that does not
+ * fit closes a row, so each node is visited once. */
 static bool layers_break_rows(struct layering *layering)
 {
     struct sheet *sheet = layering->sheet;
@@ -284,7 +286,7 @@ static bool layers_break_rows(struct layering *layering)
         }
         while (node->width > 0.0 && used[row] > 0.0 &&
                used[row] + width > sheet->row_width) {
-            /* Halving the way to the next open row keeps later looks short. */
+            /* Path halving towards the next open row keeps later searches short. */
             next_open[row] =
                 next_open[row] == row ? row + 1 : next_open[next_open[row]];
             row = next_open[row];
@@ -297,7 +299,7 @@ static bool layers_break_rows(struct layering *layering)
     return true;
 }
 
-/* Takes out layers in which nothing stands. */
+/* Removes empty layers. */
 static bool layers_close_gaps(struct sheet *sheet)
 {
     uint32_t *new_layers =

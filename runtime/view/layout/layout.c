@@ -1,4 +1,5 @@
-/* Places boxes, edges and nested groups: plans the levels, tries columns, checks and writes the results. */
+/* Placing of boxes, edges and nested groups: plans the levels, tries columns, checks the input
+ * and writes the results. */
 #include "runtime/view/layout/layout.h"
 
 #include "runtime/base/error.h"
@@ -9,12 +10,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether what is to be placed makes sense. */
+/* ---- checks of the input ---- */
 
-/* Indices are 32 bits wide, and a few times as many things are made of the input. */
+/* Indices have 32 bits, and the layout makes a few times as many things as its input has. */
 #define COUNT_LIMIT ((size_t)1 << 28)
 
-/* Sizes so large that sums of them are no longer exact are a mistake too. */
+/* Whether the length is valid. It must be so small that sums of lengths stay exact. */
 static bool is_length(double length)
 {
     return length >= 0.0 && length <= 1e12;
@@ -59,7 +60,7 @@ static bool check_groups(const struct layout *layout, struct error *error)
     return true;
 }
 
-/* Fails where a length, a count or an index cannot be. */
+/* Returns false if a length, a count or an index is invalid; `error` says which. */
 static bool layout_check(const struct layout *layout, struct error *error)
 {
     const struct layout_options *options = &layout->options;
@@ -88,9 +89,10 @@ static bool layout_check(const struct layout *layout, struct error *error)
     return check_boxes(layout, error) && check_groups(layout, error);
 }
 
-/* What the layout makes of its input: levels, directions, links. */
+/* ---- the plan of the input: levels, directions, links ---- */
 
-/* An edge seen from the innermost level that holds both its boxes: between things there. */
+/* An edge, seen from the innermost level that contains both of its boxes: it joins two things of
+ * that level. */
 struct lifted_edge {
     uint32_t source;
     uint32_t target;
@@ -99,16 +101,16 @@ struct lifted_edge {
 struct planning {
     struct layout_plan *plan;
     struct lifted_edge *lifted; /* by edge; loops: source == target */
-    size_t crossing_count;      /* borders of groups that edges cross, all together */
-    uint32_t net;               /* the one that links are being made for */
-    /* By group and by box: the net that last made something there, and what. */
+    size_t crossing_count; /* number of group borders that all edges cross together */
+    uint32_t net;          /* the net whose links are being made */
+    /* By group or box: the last net that made a port or link there, and that port or link. */
     uint32_t *exit_nets;
     uint32_t *exits;
     uint32_t *entry_nets;
     uint32_t *entries;
     uint32_t *target_nets;
     uint32_t *target_links;
-    uint32_t *way; /* groups, from the inside out */
+    uint32_t *way; /* groups, from the innermost to the outermost */
 };
 
 static void layout_plan_init(struct layout_plan *plan, struct layout *layout)
@@ -139,7 +141,7 @@ static void *layout_plan_array(struct layout_plan *plan, size_t count, size_t si
 
 /* The order of things ---------------------------------------------------------------- */
 
-/* A group stands where its first box does; empty ones stand last. */
+/* The sort key of each thing. A group has the key of its first box; empty groups are last. */
 static void layout_plan_find_keys(const struct layout_plan *plan, uint32_t *keys)
 {
     const struct layout *layout = plan->layout;
@@ -200,7 +202,7 @@ static bool layout_plan_sort_things(struct layout_plan *plan)
                             layout->group_count + 1);
 }
 
-/* Which edges go back ---------------------------------------------------------------- */
+/* Back edges ------------------------------------------------------------------------- */
 
 static struct lifted_edge planning_lift(struct planning *planning,
                                         const struct layout_edge *edge)
@@ -227,7 +229,7 @@ static struct lifted_edge planning_lift(struct planning *planning,
 struct walk {
     struct sheet_lists out; /* edges by thing */
     uint32_t *stack;
-    uint32_t *next; /* by thing: the edge to look at next */
+    uint32_t *next; /* by thing: the next edge to visit */
     enum { WALK_NEW, WALK_OPEN, WALK_DONE } * states;
 };
 
@@ -244,8 +246,8 @@ static bool walk_init(struct walk *walk, const struct planning *planning)
                             plan->layout->edge_count, count);
 }
 
-/* Walks everything that can be reached from a thing. What leads to a thing that is still
- * open closes a cycle. */
+/* Visits everything that can be reached from a thing, depth first. An edge to a thing that is
+ * still open closes a cycle: it is a back edge. */
 static void
 walk_from(struct walk *walk, const struct planning *planning, uint32_t thing)
 {
@@ -318,8 +320,8 @@ static uint32_t planning_add_link(struct planning *planning,
     return plan->link_count++;
 }
 
-/* The port where the net leaves the group (`thing` is its upper end there) or comes into it
- * (`thing` is its upper end around it). */
+/* The port at which the net leaves the group (`thing` is its upper end inside the group) or
+ * enters it (`thing` is its upper end outside). Makes the port if the net has none there yet. */
 static const struct plan_port *
 planning_port(struct planning *planning, uint32_t group, uint32_t thing, bool is_entry)
 {
@@ -341,8 +343,8 @@ planning_port(struct planning *planning, uint32_t group, uint32_t thing, bool is
     return &plan->ports[ports[group]];
 }
 
-/* Makes the links of an edge, out of the groups of the upper box and into those of the
- * lower one. Writes them to `links`, gives their number. */
+/* Makes the links of an edge: out of the groups of the upper box and into those of the lower
+ * one. Writes them to `links` and returns their number. */
 static uint32_t planning_link_edge(struct planning *planning,
                                    const struct layout_edge *edge,
                                    uint32_t *links)
@@ -411,9 +413,9 @@ static bool planning_make_room(struct planning *planning)
     return !plan->arena.has_failed;
 }
 
-/* Edges from one box that go the same way are a net. Nets are made one after another, so
- * that the links of each level are sorted by net; an edge's own links are put where they
- * belong at the end. */
+/* Makes all links. The edges that leave one box in the same direction are a net. Nets are
+ * processed one after another, so the links of each level are sorted by net; each edge's own
+ * links are listed with its start and count. Returns false if memory runs out. */
 static bool planning_link(struct planning *planning)
 {
     struct layout_plan *plan = planning->plan;
@@ -475,7 +477,7 @@ static bool layout_plan_list(struct layout_plan *plan)
                             plan->link_count, level_count);
 }
 
-/* Fills the plan and each edge's is_back. false where memory ran out. */
+/* Fills the plan and is_back of each edge. Returns false if memory runs out. */
 static bool layout_plan_make(struct layout_plan *plan)
 {
     struct planning planning = {.plan = plan};
@@ -484,11 +486,11 @@ static bool layout_plan_make(struct layout_plan *plan)
            planning_link(&planning) && layout_plan_list(plan);
 }
 
-/* Pages this much higher or wider than wanted are left as they are. */
+/* A page is kept if its proportion differs from the wanted one by less than this factor. */
 #define SHAPE_TOLERANCE 1.6
 #define TRY_COUNT       4
-/* Routes may have this many points, and so many more for each box and edge, once columns
- * are cut. */
+/* Limit of the points of all routes with columns: POINT_LIMIT, plus POINT_SHARE for each box and
+ * edge. */
 #define POINT_LIMIT ((size_t)1 << 20)
 #define POINT_SHARE ((size_t)64)
 
@@ -507,7 +509,7 @@ void layout_release(struct layout *layout)
 
 /* The shape of the page -------------------------------------------------------------- */
 
-/* Lays out all levels from the inside out; the page's size goes into the layout. */
+/* Lays out all levels, innermost first, and writes the page's size to the layout. */
 static bool layout_plan_run(struct layout_plan *plan)
 {
     struct layout *layout = plan->layout;
@@ -529,7 +531,7 @@ static bool layout_plan_run(struct layout_plan *plan)
     return true;
 }
 
-/* How far the page is from the wanted shape: 0 is just so, above 0 too high, below too
+/* The distance of the page from the wanted proportion: 0 is exact, above 0 too high, below 0 too
  * wide. */
 static double layout_plan_shape(const struct layout_plan *plan)
 {
@@ -541,14 +543,16 @@ static double layout_plan_shape(const struct layout_plan *plan)
     return log(layout->height / layout->width / layout->options.proportion);
 }
 
-/* Rounded to steps, so that a little more on the page does not move every cut. */
+/* The length rounded to coarse steps, so that a small change of the page does not move every
+ * cut. */
 static double rounded_length(double length)
 {
     return exp2(round(log2(length) * 4.0) / 4.0);
 }
 
-/* Lays out the page with columns of this height or rows of this width. Where edges would be
- * cut so often that drawing them takes more than all else, `is_good` is false. */
+/* Lays out the page with columns of this height or rows of this width. Sets `is_good` to false
+ * if edges are cut so often that drawing them would dominate the cost. Returns false if memory
+ * runs out. */
 static bool
 layout_plan_try(struct layout_plan *plan, double *limit, double length, bool *is_good)
 {
@@ -569,7 +573,7 @@ layout_plan_try(struct layout_plan *plan, double *limit, double length, bool *is
     return is_done;
 }
 
-/* The height of the smallest page of the wanted shape that holds all. */
+/* The height of the smallest page with the wanted proportion that holds the layout. */
 static double layout_plan_page_height(const struct layout_plan *plan)
 {
     const struct layout *layout = plan->layout;
@@ -577,8 +581,8 @@ static double layout_plan_page_height(const struct layout_plan *plan)
     return fmax(layout->height, layout->width * layout->options.proportion);
 }
 
-/* Tries columns (or rows) of several lengths: two that follow from the area that the try
- * before took, then a shorter and a longer one. The best is laid out last. */
+/* Tries columns (or rows) of several lengths: two that follow from the area of the previous try,
+ * then a shorter and a longer one. Lays out the best one last. Returns false if memory runs out. */
 static bool layout_plan_try_lengths(struct layout_plan *plan, double *limit)
 {
     const struct layout *layout = plan->layout;
@@ -616,7 +620,7 @@ static bool layout_plan_try_lengths(struct layout_plan *plan, double *limit)
     return true;
 }
 
-/* Lays out the page; where its shape is far from the wanted one, in columns or rows. */
+/* Lays out the page. If its proportion is far from the wanted one, tries columns or rows. */
 static bool layout_plan_find_shape(struct layout_plan *plan)
 {
     if (!layout_plan_run(plan)) {
@@ -687,7 +691,7 @@ static void path_turn(struct layout_path *path)
     }
 }
 
-/* Out of the right side and in again. */
+/* Draws a loop: out of the box's right side and back into it. */
 static void
 path_loop(struct layout_path *path, const struct layout_box *box, double width)
 {
@@ -702,8 +706,8 @@ path_loop(struct layout_path *path, const struct layout_box *box, double width)
     path_copy(path, points + 1, 3);
 }
 
-/* From the end of one link to the start of the next: along a group's border and, where the
- * next link lies in it, past its title. */
+/* Draws the part between the end of one link and the start of the next: along a group's border
+ * and, if the next link is inside the group, past its title. */
 static void layout_plan_pass_border(const struct layout_plan *plan,
                                     const struct plan_link *next,
                                     struct layout_point start,
@@ -723,7 +727,7 @@ static void layout_plan_pass_border(const struct layout_plan *plan,
     path_line(path, path_end(path).x, start.y);
 }
 
-/* Puts the links of an edge together. */
+/* Joins the links of an edge to one route. */
 static void layout_plan_draw_edge(const struct layout_plan *plan,
                                   uint32_t index,
                                   struct layout_path *path)
@@ -800,7 +804,7 @@ static bool is_within(const struct layout *layout,
            x + size.x <= end.x + rounding && y + size.y <= end.y + rounding;
 }
 
-/* Whether a route begins and ends at the borders of its boxes. */
+/* Whether a route starts and ends at the borders of its boxes. */
 static bool has_ends(const struct layout *layout, const struct layout_edge *edge)
 {
     const struct layout_point *points = layout_route(layout, edge);
@@ -823,8 +827,7 @@ static bool has_ends(const struct layout *layout, const struct layout_edge *edge
            last->x <= target->x + target->width + rounding;
 }
 
-/* Whether each box and group lies in the group around it, and each route joins its boxes. For
- * asserts. */
+/* Whether each box and group is inside its parent, and each route joins its boxes. For asserts. */
 static __attribute__((unused)) bool layout_is_sound(const struct layout *layout)
 {
     for (size_t i = 0; i < layout->box_count; i++) {

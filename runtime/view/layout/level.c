@@ -1,4 +1,5 @@
-/* Lays out one level: each connected piece as a sheet of its own, the sheets set in rows. */
+/* The layout of one level: each connected piece is a sheet of its own, and the sheets are set in
+ * rows. */
 
 #include "runtime/view/layout/plan.h"
 
@@ -10,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gives each layer its y, and cuts what is too high into columns side by side. An edge to
- * the next column runs below its column, up beside it and in above the next
- * one, each on a track of its own; the tracks are nested so that they do not cross. */
+/* Finds the y of each layer, and cuts a sheet that is too high into columns side by side. An
+ * edge to the next column runs below its column, up beside it, and enters the next one from
+ * above. Each has its own track; the tracks are nested so that they do not cross. */
 
 /* A column is cut where few edges run, but not above this part of its height. */
 #define EARLIEST_CUT 0.6
-/* A sheet is cut where it is higher than a column by this factor. */
+/* A sheet is cut if it is higher than a column by this factor. */
 #define CUT_FROM 1.2
-/* What is left behind a cut is at least this part of what is before it: a single box would not
- * be worth the way round that its edges go. */
+/* The rest after a cut is at least this part of the column before it: a single box would not be
+ * worth the detour of its edges. */
 #define LEAST_REST 0.35
-/* Flat edges get more room: this part of their width, up to so many gaps. */
+/* Flat edges get more room: this part of their width, up to SLOPE_GAPS gaps. */
 #define SLOPE_SHARE 0.12
 #define SLOPE_GAPS  1.5
 
@@ -35,7 +36,7 @@ static double end_below(const struct sheet *sheet, const struct sheet_segment *s
     return sheet->nodes[segment->lower].x + segment->lower_offset;
 }
 
-/* The space between a layer and the next. */
+/* The space between a layer and the next one. */
 static double layer_gap(const struct sheet *sheet, uint32_t layer)
 {
     double gap = sheet->options->layer_gap;
@@ -91,8 +92,8 @@ static bool sheet_stack_layers(struct sheet *sheet)
 
 /* Cutting ---------------------------------------------------------------------------- */
 
-/* How many places at the bottom of the layer edges go down from: the tracks that a cut
- * needs. */
+/* The number of tracks that a cut after this layer needs: the distinct places at its bottom from
+ * which edges lead down. */
 static uint32_t layer_track_count(const struct sheet *sheet, uint32_t layer)
 {
     uint32_t count = 0;
@@ -109,7 +110,7 @@ static uint32_t layer_track_count(const struct sheet *sheet, uint32_t layer)
     return count;
 }
 
-/* Entries and exits stay with what they lead to. */
+/* Whether a column may end after this layer. Entries and exits must stay with their neighbours. */
 static bool layer_may_end_column(const struct sheet *sheet, uint32_t layer)
 {
     assert(layer < sheet->layer_count);
@@ -117,7 +118,7 @@ static bool layer_may_end_column(const struct sheet *sheet, uint32_t layer)
            sheet->layer_heights[layer + 1] > 0.0;
 }
 
-/* The layer after the column that begins with `first`. */
+/* The first layer after the column that starts at `first`. */
 static uint32_t column_find_end(const struct sheet *sheet, uint32_t first)
 {
     double top = sheet->layer_tops[first];
@@ -179,9 +180,9 @@ static bool sheet_cut(struct sheet *sheet)
     return true;
 }
 
-/* Setting columns side by side ------------------------------------------------------- */
+/* Columns side by side --------------------------------------------------------------- */
 
-/* Numbers the tracks to the next column, from the left of the layer's bottom. */
+/* Numbers the tracks to the next column, from left to right at the layer's bottom. */
 static void column_number_tracks(struct sheet *sheet, const struct sheet_column *column)
 {
     uint32_t layer = column->end_layer - 1;
@@ -222,7 +223,7 @@ column_measure(struct sheet *sheet, struct sheet_column *column, double left)
                      sheet->layer_heights[column->end_layer - 1];
 }
 
-/* Moves a column to its place; its first layer's top is then `top`. */
+/* Moves a column to its place, with the top of its first layer at `top`. */
 static void column_move(struct sheet *sheet, struct sheet_column *column, double top)
 {
     double down = top - sheet->layer_tops[column->first_layer];
@@ -241,7 +242,7 @@ static void sheet_set_columns(struct sheet *sheet)
 {
     double gap = sheet->options->edge_gap;
     double left = 0.0;
-    uint32_t tracks = 0; /* of the column before, at the top of this one */
+    uint32_t tracks = 0; /* of the previous column, at the top of this one */
 
     for (uint32_t i = 0; i < sheet->column_count; i++) {
         struct sheet_column *column = &sheet->columns[i];
@@ -285,16 +286,15 @@ static bool sheet_stack(struct sheet *sheet)
     return true;
 }
 
-/* Draws the route of a link through its lanes. Between layers an edge is a curve that
- * begins and ends upright; beside the boxes of a layer it is an upright line: so it
- * crosses no box. */
+/* Routes of links through their lanes. Between layers an edge is a curve with vertical ends;
+ * beside the boxes of a layer it is a vertical line. So it crosses no box. */
 
-/* Of a box's width, kept free of edges at both ends of its border. */
+/* Part of a box's width that is kept free of edges at both ends of its border. */
 #define CORNER_SHARE 0.15
-/* Between two ends at the same border: room for arrowheads. */
+/* Distance between two ends at one border, in gaps: room for arrowheads. */
 #define END_GAPS 1.4
 
-/* Where edges leave and enter boxes -------------------------------------------------- */
+/* Ends of edges at boxes ------------------------------------------------------------- */
 
 static double
 far_end(const struct sheet *sheet, const struct sheet_segment *segment, bool is_bottom)
@@ -303,9 +303,9 @@ far_end(const struct sheet *sheet, const struct sheet_segment *segment, bool is_
                      : sheet->nodes[segment->upper].x + segment->upper_offset;
 }
 
-/* Puts the ends of the segments at one border of a box where the edges run straight if they
- * can, in their order and not too near to each other. Segments that leave for the next
- * column go from the middle. */
+/* Places the ends of the segments at one border of a box: where the edges would be straight if
+ * possible, in their order and not too close together. Segments to the next column start at the
+ * middle. */
 static void box_spread_ends(struct sheet *sheet,
                             const struct sheet_lists *lists,
                             uint32_t index,
@@ -325,7 +325,7 @@ static void box_spread_ends(struct sheet *sheet,
     double least = -most;
 
     if (is_cut && is_bottom) {
-        return; /* all share one track */
+        return; /* all segments share one track */
     }
 
     for (uint32_t i = 0; i < count; i++) {
@@ -358,7 +358,7 @@ static bool sheet_spread_ends(struct sheet *sheet)
     for (uint32_t i = 0; i + 1 < sheet->column_count; i++) {
         ends_column[sheet->columns[i].end_layer - 1] = true;
     }
-    /* Bottoms first: tops then follow the ends that the edges have there. */
+    /* Bottoms are first: tops then align with the ends that the edges have there. */
     for (uint32_t i = 0; i < sheet->item_count; i++) {
         if (sheet->nodes[i].kind == SHEET_BOX) {
             box_spread_ends(sheet, &sheet->below, i, true,
@@ -378,7 +378,7 @@ static bool sheet_spread_ends(struct sheet *sheet)
 
 /* Drawing ---------------------------------------------------------------------------- */
 
-/* The column that `layer` is the last of, NULL where the next layer is in the same one. */
+/* The column whose last layer is `layer`. NULL: the next layer is in the same column. */
 static const struct sheet_column *column_ended_by(const struct sheet *sheet,
                                                   uint32_t layer)
 {
@@ -399,7 +399,7 @@ static const struct sheet_column *column_ended_by(const struct sheet *sheet,
                : NULL;
 }
 
-/* Long edges are drawn by their bends, not lane by lane. */
+/* Finds straight runs of lanes, so that long edges are drawn bend by bend, not lane by lane. */
 static bool sheet_find_straight(struct sheet *sheet)
 {
     sheet->straight_ends = arena_allocate(
@@ -419,7 +419,7 @@ static bool sheet_find_straight(struct sheet *sheet)
     return true;
 }
 
-/* Over to the next column. Tracks from the left go round those from the right. */
+/* Draws the way to the next column. Tracks from the left run outside those from the right. */
 static void route_change_column(const struct sheet *sheet,
                                 struct layout_path *path,
                                 const struct sheet_column *column,
@@ -439,7 +439,7 @@ static void route_change_column(const struct sheet *sheet,
     path_bend(path, corners, sizeof corners / sizeof *corners, gap * 0.8);
 }
 
-/* Down a segment, from where the path ends to `x` at the top of the next layer. */
+/* Draws a segment, from the end of the path to `x` at the top of the next layer. */
 static void route_descend(const struct sheet *sheet,
                           struct layout_path *path,
                           const struct sheet_segment *segment,
@@ -457,7 +457,7 @@ static void route_descend(const struct sheet *sheet,
     }
 }
 
-/* Down the lanes from `lane`, at whose top the path ends, to the top of `last`. */
+/* Draws the lanes from `lane`, at whose top the path ends, to the top of `last`. */
 static void route_follow_lanes(const struct sheet *sheet,
                                struct layout_path *path,
                                uint32_t lane,
@@ -472,7 +472,7 @@ static void route_follow_lanes(const struct sheet *sheet,
                       sheet->layer_tops[sheet->nodes[lane].layer]);
             continue;
         }
-        /* All that leaves a lane is on the same track. */
+        /* All segments that leave a lane are on the same track. */
         route_descend(sheet, path,
                       &sheet->segments[sheet->below.items[sheet->below.starts[lane]]],
                       sheet->nodes[lane + 1].x);
@@ -531,8 +531,8 @@ static bool level_init(struct level *level, struct layout_plan *plan, uint32_t n
     return true;
 }
 
-/* The thing of this level that an end of a link belongs to: a port of an inner group is a
- * place on that group. */
+/* The number in this level of the thing at the end of a link. A port of an inner group counts as
+ * that group. */
 static uint32_t level_local(const struct level *level, uint32_t thing)
 {
     const struct layout_plan *plan = level->plan;
@@ -555,7 +555,7 @@ static uint32_t find_first(uint32_t *firsts, uint32_t i)
     return i;
 }
 
-/* Joins what is linked: the first of each piece becomes its name. */
+/* Joins linked things into pieces. The first thing of each piece identifies the piece. */
 static void level_join(const struct level *level, uint32_t *firsts)
 {
     for (uint32_t i = 0; i < level->thing_count; i++) {
@@ -635,7 +635,7 @@ static struct sheet_node level_node(const struct level *level, uint32_t thing)
     return level_box_node(plan, thing);
 }
 
-/* Where on a thing, from its middle, a link ends. */
+/* The place on a thing at which a link ends, relative to its middle. */
 static double level_offset(const struct level *level, uint32_t thing)
 {
     const struct layout_plan *plan = level->plan;
@@ -690,7 +690,7 @@ static bool sheet_fill(struct sheet *sheet, struct level *level, uint32_t piece)
     return true;
 }
 
-/* Takes places and routes over from a sheet that is done. */
+/* Copies places and routes from a finished sheet. */
 static void level_keep(struct level *level, uint32_t piece, const struct sheet *sheet)
 {
     assert(piece < level->piece_count);
@@ -738,7 +738,7 @@ static bool level_lay_out_piece(struct level *level, uint32_t piece)
     return !plan->path.has_failed;
 }
 
-/* Setting pieces beside each other --------------------------------------------------- */
+/* Pieces side by side ---------------------------------------------------------------- */
 
 static void level_move(struct level *level, double right, double down)
 {
@@ -780,7 +780,7 @@ static int port_compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Writes the group's entries from the left to `entries`, gives their number. */
+/* Writes the group's entries to `entries`, from left to right, and returns their number. */
 static uint32_t level_sort_entries(const struct level *level,
                                    struct plan_port **entries)
 {
@@ -801,8 +801,8 @@ static uint32_t level_sort_entries(const struct level *level,
     return count;
 }
 
-/* Moves the group's entries right of its title; gives how far right they then reach. Their
- * edges get back to where they came from between title and pieces. */
+/* Moves the group's entries to the right of its title, and returns the x of the last one. Their
+ * edges return to their old x between title and pieces. */
 static double
 level_clear_title(struct level *level, struct plan_port **entries, uint32_t entry_count)
 {
@@ -830,7 +830,8 @@ static bool level_has_entry(const struct level *level)
     return false;
 }
 
-/* Puts the border around the pieces, and the ports on it. */
+/* Computes the group's size, and moves the pieces and the ports to their places in it. Returns
+ * false if memory runs out. */
 static bool level_frame(struct level *level, struct layout_point *size)
 {
     const struct layout_group *group = level->group;

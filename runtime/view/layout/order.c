@@ -1,22 +1,22 @@
-/* Orders the nodes of each layer so that few edges cross: sweeps over the layers that put
- * each node at the mean place of its neighbours, then swaps of neighbours. The best order
- * seen is kept, so that more rounds never make it worse; a graph without crossings is left
- * as it was found. */
+/* The order of the nodes in each layer, chosen for few crossings: sweeps over the layers put
+ * each node at the mean place of its neighbours, then neighbours are swapped. The best order
+ * found is kept, so more rounds never make it worse. A graph without crossings keeps its first
+ * order. */
 #include "runtime/view/layout/sheet.h"
 
 #include <assert.h>
 #include <float.h>
 #include <string.h>
 
-/* Room for counting; lies in the sheet's arena. */
+/* Scratch memory for counting, in the sheet's arena. */
 struct crossings {
-    uint32_t *tree;     /* counts of keys, as sums over ranges */
+    uint32_t *tree;     /* Fenwick tree: partial sums of the counts of keys */
     uint32_t *sequence; /* keys of one layer's segments */
     uint32_t *fill;
 };
 
-/* The place among all places along the bottom of the layer above that a segment ends at,
- * and along the top of the layer below. */
+/* Key of a segment's end: its place among all places along the bottom of the layer above
+ * (key_above) or along the top of the layer below (key_below). */
 static inline uint32_t sheet_key_above(const struct sheet *sheet, uint32_t segment)
 {
     assert(segment < sheet->segment_count);
@@ -42,7 +42,7 @@ static inline bool sheet_is_bundled(const struct sheet *sheet, uint32_t node)
 
 static void sheet_number_layer(struct sheet *sheet, uint32_t layer);
 
-/* ---- Orders to begin with: the layers as a walk over the sheet fills them ---- */
+/* ---- The first order: the order in which a walk over the sheet visits the nodes ---- */
 
 /* The next node of a walk: the other end of a segment. */
 static uint32_t walk_next(const struct sheet *sheet, bool goes_up, uint32_t item)
@@ -57,8 +57,8 @@ static bool is_lane(const struct sheet *sheet, uint32_t node)
     return sheet->nodes[node].kind == SHEET_LANE;
 }
 
-/* Puts the next nodes of a walk on the stack, those to be visited first last: lanes between
- * the others, so that the branches of a long edge are on both sides of it. Gives the new
+/* Pushes the next nodes of a walk on the stack, the first to be visited last. Lanes are put
+ * between the other nodes, so that a long edge has branches on both sides. Returns the new
  * depth. */
 static uint32_t walk_stack(const struct sheet *sheet,
                            bool goes_up,
@@ -75,7 +75,7 @@ static uint32_t walk_stack(const struct sheet *sheet,
     for (uint32_t k = begin; k < end; k++) {
         box_count += !is_lane(sheet, walk_next(sheet, goes_up, k));
     }
-    /* First the right half of the boxes, then the lanes, then the left half. */
+    /* The right half of the boxes, then the lanes, then the left half. */
     for (int part = 0; part < 3; part++) {
         seen = 0;
         for (uint32_t k = end; k-- > begin;) {
@@ -90,8 +90,8 @@ static uint32_t walk_stack(const struct sheet *sheet,
     return depth;
 }
 
-/* Puts the bundle at the right, where nothing else can bend it: its edges are drawn in as
- * many pieces as it has bends. */
+/* Moves the bundle to the right, where no other node can bend it: its edges are drawn in as many
+ * pieces as it has bends. */
 static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
 {
     assert(layer < sheet->layer_count);
@@ -108,9 +108,9 @@ static void layer_move_bundle(struct sheet *sheet, uint32_t layer)
     }
 }
 
-/* Puts nodes into their layers as a walk down from the first ones (or up from the last)
- * visits them, so that what belongs together begins together. Makes the layers where they
- * are not made yet. false where memory ran out. */
+/* Puts the nodes into their layers in the order of a walk down from the first layer (or up from
+ * the last), so that connected nodes start close together. Allocates the layers at the first
+ * call. Returns false if memory runs out. */
 static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
 {
     struct sheet_lists by_layer;
@@ -155,7 +155,7 @@ static bool sheet_begin_order(struct sheet *sheet, bool goes_up)
     return true;
 }
 
-/* ---- Counts crossings; numbers the places of nodes and segments ---- */
+/* ---- Counting crossings; numbering the places of nodes and segments ---- */
 
 static bool crossings_init(struct crossings *crossings, const struct sheet *sheet)
 {
@@ -171,7 +171,7 @@ static bool crossings_init(struct crossings *crossings, const struct sheet *shee
            crossings->fill != NULL;
 }
 
-/* Writes positions and keys of a layer (of all layers) after its nodes changed places. */
+/* Updates positions and keys of a layer after its nodes were reordered. */
 static void sheet_number_layer(struct sheet *sheet, uint32_t layer)
 {
     assert(layer < sheet->layer_count);
@@ -214,8 +214,8 @@ static uint32_t layer_top_keys(const struct sheet *sheet, uint32_t layer)
     return last->top_key + last->top_slot_count;
 }
 
-/* The keys below of the segments under `layer`, sorted by their keys above: bucket by
- * bucket, those of a bucket from the left. Gives their number. */
+/* Lists key_below of the segments under `layer`, sorted by key_above with a counting sort;
+ * segments of one key stay in order from the left. Returns their number. */
 static uint32_t crossings_sequence(struct crossings *crossings,
                                    const struct sheet *sheet,
                                    uint32_t layer)
@@ -256,8 +256,9 @@ static uint32_t crossings_sequence(struct crossings *crossings,
     return total;
 }
 
-/* Crossings between `layer` and the next: pairs of the sequence in the wrong order, counted
- * with a tree of partial sums (Barth, Jünger and Mutzel). */
+/* Counts the crossings between `layer` and the next one: pairs of the sequence in the wrong
+ * order, counted with a tree of partial sums (Barth, Jünger and Mutzel). Costs n log n for n
+ * segments. */
 static uint64_t crossings_count_layer(struct crossings *crossings,
                                       const struct sheet *sheet,
                                       uint32_t layer)
@@ -270,7 +271,7 @@ static uint64_t crossings_count_layer(struct crossings *crossings,
     memset(tree, 0, (key_count + 1) * sizeof *tree);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t not_right =
-            0; /* earlier ones that end at the same place or left of it */
+            0; /* earlier segments that end at or left of the same place */
 
         for (uint32_t k = crossings->sequence[i] + 1; k > 0; k -= k & -k) {
             not_right += tree[k];
@@ -283,7 +284,7 @@ static uint64_t crossings_count_layer(struct crossings *crossings,
     return total;
 }
 
-/* Crossings of segments in the present order. */
+/* The number of crossings in the present order. */
 static uint64_t crossings_count(struct crossings *crossings, const struct sheet *sheet)
 {
     uint64_t total = 0;
@@ -294,8 +295,8 @@ static uint64_t crossings_count(struct crossings *crossings, const struct sheet 
     return total;
 }
 
-/* Bucket by bucket: walking the nodes of all layers from the left hands out the other ends
- * of their segments from the left. */
+/* Sorts with buckets: visits the nodes of all layers from the left, and appends each of their
+ * segments to the list of its other end. Returns false if memory runs out. */
 static bool lists_sort(struct sheet *sheet, struct sheet_lists *lists, bool is_above)
 {
     const struct sheet_lists *others = is_above ? &sheet->below : &sheet->above;
@@ -320,42 +321,42 @@ static bool lists_sort(struct sheet *sheet, struct sheet_lists *lists, bool is_a
     return true;
 }
 
-/* Sorts what hangs at each node by the place of the other end, after nodes moved. */
+/* Sorts the segments of each node by the place of their other end, after nodes were reordered. */
 static bool sheet_sort_segments(struct sheet *sheet)
 {
     struct sheet_lists above = sheet->above;
     struct sheet_lists below = sheet->below;
     bool is_done;
 
-    /* Both are sorted by the other as it was: within a group's border that is by place. */
+    /* Each list is sorted by the old order of the other one: at a group's border that is the
+     * order of the places. */
     is_done = lists_sort(sheet, &above, true) && lists_sort(sheet, &below, false);
     sheet->above = above;
     sheet->below = below;
     return is_done;
 }
 
-/* Swaps are tried where at most this many pairs of edges have to be looked at. */
+/* Swaps are tried if at most this many pairs of edges must be compared. */
 #define SWAP_WORK_LIMIT 256
 #define ROUND_LIMIT     48
-/* Rounds without gain after which no more is hoped for. */
+/* Number of rounds without gain after which the search ends. */
 #define PATIENCE 24
-/* Segments looked at in all rounds together. */
+/* Limit of the segments visited in all rounds together. */
 #define WORK_LIMIT 1500000
-/* Swaps go on for so many passes at most. */
+/* Limit of the passes of swaps. */
 #define PASS_LIMIT 6
 
 struct ordering {
     struct sheet *sheet;
-    uint32_t *best; /* of layer_nodes */
+    uint32_t *best; /* the best order found, a copy of layer_nodes */
     uint64_t best_crossings;
     double *means;     /* by node */
     uint32_t *moving;  /* nodes of one layer */
-    uint32_t *scratch; /* as long */
+    uint32_t *scratch; /* of the same length */
     struct crossings crossings;
 };
 
-/* Sorts nodes by their means; equal ones keep their order, or reverse it where
- * `turns_ties`. */
+/* Sorts nodes by their means. Equal ones keep their order, or reverse it if `turns_ties` is set. */
 static void nodes_sort(struct ordering *ordering, uint32_t count, bool turns_ties)
 {
     uint32_t *from = ordering->moving;
@@ -393,8 +394,8 @@ static void nodes_sort(struct ordering *ordering, uint32_t count, bool turns_tie
     }
 }
 
-/* Orders one layer by the mean place of the neighbours above (or below) it. Nodes without
- * such neighbours stay where they are. */
+/* Orders one layer by the mean place of the neighbours above (or below) it. Nodes without such
+ * neighbours keep their places. */
 static void
 layer_order(struct ordering *ordering, uint32_t layer, bool is_above, bool turns_ties)
 {
@@ -432,7 +433,7 @@ layer_order(struct ordering *ordering, uint32_t layer, bool is_above, bool turns
     sheet_number_layer(sheet, layer);
 }
 
-/* Crossings gained by putting `right` before `left`, on one side of them. */
+/* The number of crossings removed by putting `right` before `left`, on one side of them. */
 static int64_t pair_gain(const struct sheet *sheet,
                          const struct sheet_lists *lists,
                          bool is_above,
@@ -460,8 +461,8 @@ static uint32_t degree_of(const struct sheet_lists *lists, uint32_t node)
     return lists->starts[node + 1] - lists->starts[node];
 }
 
-/* Crossings gained by swapping two neighbours of a layer; false where that takes too long
- * to find. */
+/* Finds the number of crossings removed by swapping two neighbours of a layer. Returns false if
+ * that takes too long to compute, or if the bundle is one of them. */
 static bool
 swap_gain(const struct sheet *sheet, uint32_t left, uint32_t right, int64_t *gain)
 {
@@ -478,12 +479,12 @@ swap_gain(const struct sheet *sheet, uint32_t left, uint32_t right, int64_t *gai
 }
 
 enum swap_rule {
-    SWAP_BETTER, /* where that takes crossings away */
-    SWAP_EQUAL, /* where it adds none: an order that is as good may have better ones beside it */
-    SWAP_INPUT, /* where it adds none and puts boxes into the order of the input */
+    SWAP_BETTER, /* if it removes crossings */
+    SWAP_EQUAL,  /* if it adds none: a better order may be next to an equal one */
+    SWAP_INPUT,  /* if it adds none and restores the input's order of boxes */
 };
 
-/* Swaps neighbours in a layer; true where any were swapped. */
+/* Swaps neighbours in a layer. Returns whether any were swapped. */
 static bool layer_swap(struct sheet *sheet, uint32_t layer, enum swap_rule rule)
 {
     assert(layer < sheet->layer_count);
@@ -542,7 +543,7 @@ static void ordering_sweep(struct ordering *ordering, uint32_t round)
     }
 }
 
-/* Keeps the present order where it is better than any before; true where it is. */
+/* Keeps the present order if it is the best so far. Returns whether it is. */
 static bool ordering_keep(struct ordering *ordering)
 {
     const struct sheet *sheet = ordering->sheet;
@@ -556,7 +557,7 @@ static bool ordering_keep(struct ordering *ordering)
     return true;
 }
 
-/* Looks for a better order than the present one; the best one is kept. */
+/* Searches for a better order than the present one, and keeps the best. */
 static void ordering_improve(struct ordering *ordering)
 {
     uint32_t round_limit = WORK_LIMIT / (ordering->sheet->segment_count + 1) + 2;
@@ -572,7 +573,7 @@ static void ordering_improve(struct ordering *ordering)
     }
 }
 
-/* Whether boxes beside each other stand mostly against their order in the input. */
+/* Whether most neighbouring boxes are in the opposite order to the input. */
 static bool sheet_is_turned(const struct sheet *sheet)
 {
     int64_t turned = 0;
@@ -611,7 +612,8 @@ static void sheet_turn(struct sheet *sheet)
     }
 }
 
-/* Left and right are alike to all before, but not to a reader. */
+/* Mirrors the sheet if most boxes are against the order of the input, then swaps equal
+ * neighbours into that order. The steps before do not distinguish left and right. */
 static void ordering_face_reader(struct ordering *ordering)
 {
     struct sheet *sheet = ordering->sheet;
@@ -619,8 +621,7 @@ static void ordering_face_reader(struct ordering *ordering)
     if (sheet_is_turned(sheet)) {
         sheet_turn(sheet);
         sheet_number(sheet);
-        /* Where ports have their places on groups, the mirror's image may have more
-         * crossings. */
+        /* Because ports have fixed places on groups, the mirrored sheet may have more crossings. */
         if (crossings_count(&ordering->crossings, sheet) > ordering->best_crossings) {
             sheet_turn(sheet);
             sheet_number(sheet);
@@ -647,7 +648,7 @@ static bool ordering_init(struct ordering *ordering, struct sheet *sheet)
            crossings_init(&ordering->crossings, sheet);
 }
 
-/* Whether each node has a place of its own in its layer. For asserts. */
+/* Whether each node has its own place in its layer. For asserts. */
 static __attribute__((unused)) bool order_is_sound(const struct sheet *sheet)
 {
     if (sheet->layer_starts[sheet->layer_count] != sheet->node_count) {
@@ -673,7 +674,7 @@ bool sheet_order(struct sheet *sheet)
     if (!ordering_init(&ordering, sheet)) {
         return false;
     }
-    /* A second beginning often ends better; where the first left no crossing it stays. */
+    /* A second first order often ends better. It is skipped if the first one left no crossings. */
     for (int start = 0; start < 2 && ordering.best_crossings > 0; start++) {
         if (!sheet_begin_order(sheet, start == 1)) {
             return false;

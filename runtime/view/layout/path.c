@@ -1,4 +1,4 @@
-/* Drawing routes: runs of cubic Bézier curves. */
+/* Routes: runs of cubic Bézier curves. */
 #include "runtime/view/layout/sheet.h"
 
 #include "runtime/base/memory.h"
@@ -106,8 +106,7 @@ void path_curve(struct layout_path *path, double x, double y)
                    (struct layout_point){x, middle}, (struct layout_point){x, y});
 }
 
-/* The part of the way from a corner back to the one before (or on to the next) that is
- * rounded off. */
+/* The part of the line from a corner to the previous (or next) one that is rounded off. */
 static double
 rounded_part(struct layout_point from, struct layout_point to, double radius)
 {

@@ -1,15 +1,15 @@
-/* Gives each node its x, after Brandes and Köpf: nodes are strung into vertical blocks in
- * four ways (towards the neighbours above or below, from the left or from the right), each
- * way is pressed together, and each node takes the mean of the middle two of its four
- * places. Long edges are straight, since their lanes are strung together before all else; a
- * chain of boxes is, since a box goes with another box rather than with a lane. */
+/* The x of each node, after Brandes and Köpf. Nodes are joined into vertical blocks in four ways
+ * (to the neighbours above or below, preferring the left or the right). Each way is compacted,
+ * and each node gets the mean of the middle two of its four places. Long edges are straight,
+ * because their lanes are joined first. Chains of boxes are straight, because a box is joined
+ * with another box rather than with a lane. */
 #include "runtime/view/layout/sheet.h"
 
 #include <assert.h>
 #include <float.h>
 #include <string.h>
 
-/* Which of the edges between two layers nodes may be strung along: none that cross a better one. */
+/* ---- the segments that may join nodes: none that crosses a better one ---- */
 
 static int segment_rank(const struct sheet *sheet, const struct sheet_segment *segment)
 {
@@ -35,7 +35,7 @@ best_rank(const struct sheet *sheet, const struct sheet_lists *lists, uint32_t n
     return best;
 }
 
-/* A segment counts where it is of the best rank at both its ends. */
+/* Chooses the segments that have the best rank at both of their ends. */
 static bool sheet_choose_segments(struct sheet *sheet)
 {
     int *below_ranks =
@@ -94,7 +94,7 @@ node_drop_crossing(struct sheet *sheet, uint32_t node, uint32_t from, uint32_t t
     }
 }
 
-/* A segment that crosses one between two lanes must not bend it. */
+/* Drops segments that cross a segment between two lanes, because they would bend it. */
 static void sheet_drop_crossings(struct sheet *sheet, uint32_t layer)
 {
     assert(layer < sheet->layer_count);
@@ -119,25 +119,25 @@ static void sheet_drop_crossings(struct sheet *sheet, uint32_t layer)
     }
 }
 
-/* Stringing nodes into blocks -------------------------------------------------------- */
+/* Joining nodes into blocks ---------------------------------------------------------- */
 
 #define WAY_COUNT 4
 
 struct placing {
     struct sheet *sheet;
-    bool goes_up;    /* this way strings nodes to those below them */
-    bool from_right; /* and prefers what stands right */
-    /* Blocks: a node of each is its root; `next` leads round the block. */
+    bool goes_up;    /* this way joins nodes with those below them */
+    bool from_right; /* and prefers those at the right */
+    /* Blocks: one node of each is its root; `next` is a ring through the block. */
     uint32_t *roots;
     uint32_t *next;
-    double *shifts; /* of a node's centre from its root's */
-    double *places; /* of roots, then of all nodes */
+    double *shifts; /* of a node's centre, relative to its root's centre */
+    double *places; /* of roots first, in the end of all nodes */
     uint32_t *waiting;
-    uint32_t *order; /* roots, each after those beside it at the near side */
+    uint32_t *order; /* roots, each after its neighbours at the near side */
     uint32_t order_count;
 };
 
-/* The free space that has to stay between the centres of two neighbours in a layer. */
+/* The least distance between the centres of two neighbours in a layer. */
 static double sheet_separation(const struct sheet *sheet,
                                const struct sheet_node *left,
                                const struct sheet_node *right)
@@ -148,12 +148,13 @@ static double sheet_separation(const struct sheet *sheet,
     return (left->width + right->width) / 2.0 + gap;
 }
 
-/* Which segments may decide where their ends stand ----------------------------------- */
+/* Segments that may decide the places of their ends ---------------------------------- */
 
-/* Lanes go with lanes; boxes with boxes, first of all along the longest ways through the
- * sheet, so that a branch leaves the main line straight. */
+/* Lanes are joined with lanes. Boxes are joined with boxes, preferably along the longest ways
+ * through the sheet, so that the main line stays straight where a branch leaves it. */
 
-/* The middle one or two of the neighbours that a node may be strung to; gives their number. */
+/* Finds the middle one or two of the segments along which a node may be joined. Returns their
+ * number. */
 static uint32_t
 middle_segments(const struct placing *placing, uint32_t node, uint32_t middle[2])
 {
@@ -185,8 +186,8 @@ middle_segments(const struct placing *placing, uint32_t node, uint32_t middle[2]
     return found;
 }
 
-/* Strings the node to the other end of the segment where no earlier string of the layer is
- * crossed; `limit` is the place that the last one ended at. */
+/* Joins the node with the other end of the segment, unless that crosses an earlier join of the
+ * layer. `limit` is the place at which the last one ended. */
 static void
 node_string(struct placing *placing, uint32_t node, uint32_t segment_id, int64_t *limit)
 {
@@ -243,10 +244,10 @@ static void placing_string(struct placing *placing)
     }
 }
 
-/* Pressing blocks together ----------------------------------------------------------- */
+/* Compacting the blocks -------------------------------------------------------------- */
 
-/* The neighbour of a node, UINT32_MAX where it is the last. Far: the side away from the one
- * that the blocks are pressed to. */
+/* The neighbour of a node, or UINT32_MAX if it is the last. The blocks are pressed to the near
+ * side; is_far selects the other side. */
 static uint32_t node_beside(const struct placing *placing, uint32_t node, bool is_far)
 {
     const struct sheet *sheet = placing->sheet;
@@ -262,7 +263,7 @@ static uint32_t node_beside(const struct placing *placing, uint32_t node, bool i
                               (is_right ? 1 : UINT32_MAX)];
 }
 
-/* How far the roots of two neighbours have to stand apart, away from the near side. */
+/* The least distance between the roots of two neighbours, towards the far side. */
 static double roots_distance(const struct placing *placing, uint32_t near, uint32_t far)
 {
     const struct sheet *sheet = placing->sheet;
@@ -274,7 +275,7 @@ static double roots_distance(const struct placing *placing, uint32_t near, uint3
     return distance + (placing->from_right ? -shift : shift);
 }
 
-/* Orders the blocks from the near side to the far one. */
+/* Orders the blocks topologically from the near side to the far side. */
 static void placing_order_blocks(struct placing *placing)
 {
     const struct sheet *sheet = placing->sheet;
@@ -304,7 +305,7 @@ static void placing_order_blocks(struct placing *placing)
     }
 }
 
-/* Each block as near as it can be; distances grow to the far side. */
+/* Moves each block as near as possible. Distances grow towards the far side. */
 static void placing_press(struct placing *placing)
 {
     memset(placing->places, 0, placing->sheet->node_count * sizeof *placing->places);
@@ -327,7 +328,8 @@ static void placing_press(struct placing *placing)
     }
 }
 
-/* Then back again to its neighbours at the far side, so that no gap is left in the middle. */
+/* Moves each block back towards its neighbours at the far side, so that no gap remains in the
+ * middle. */
 static void placing_relax(struct placing *placing)
 {
     for (uint32_t i = placing->order_count; i-- > 0;) {
@@ -352,14 +354,14 @@ static void placing_relax(struct placing *placing)
     }
 }
 
-/* One of the four ways: x of all nodes into `places`. */
+/* Computes one of the four ways: x of all nodes, in `places`. */
 static void placing_run(struct placing *placing)
 {
     placing_string(placing);
     placing_order_blocks(placing);
     placing_press(placing);
     placing_relax(placing);
-    /* Roots last: the others are told from theirs. */
+    /* Roots are converted last: the other nodes need their old places. */
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < placing->sheet->node_count; i++) {
             double place = placing->places[placing->roots[i]];
@@ -374,7 +376,7 @@ static void placing_run(struct placing *placing)
     }
 }
 
-/* Bringing the four together --------------------------------------------------------- */
+/* Combining the four ways ------------------------------------------------------------ */
 
 struct extent {
     double left;
@@ -395,7 +397,8 @@ static struct extent places_extent(const struct sheet *sheet, const double *plac
     return extent;
 }
 
-/* Moves each way to the narrowest one: by the left border where it was pressed to the left. */
+/* Aligns each way with the narrowest one: at the left border if it was pressed to the left, else
+ * at the right one. */
 static void ways_align(const struct sheet *sheet, double *ways[WAY_COUNT])
 {
     struct extent extents[WAY_COUNT];
@@ -430,7 +433,7 @@ static double middle_mean(double a, double b, double c, double d)
     return (low + high) / 2.0;
 }
 
-/* Rounding must not bring two nodes too near to each other; and the page begins at 0. */
+/* Corrects rounding, so that no two nodes are too close, and moves the sheet's left border to 0. */
 static void sheet_settle(struct sheet *sheet)
 {
     double left = DBL_MAX;
@@ -462,7 +465,7 @@ static void sheet_settle(struct sheet *sheet)
     sheet->width = right;
 }
 
-/* Whether the nodes of each layer stand apart, within the sheet. For asserts. */
+/* Whether the nodes of each layer have enough distance and are inside the sheet. For asserts. */
 static __attribute__((unused)) bool places_are_sound(const struct sheet *sheet)
 {
     const double rounding = 1e-6 * (1.0 + sheet->width);
@@ -473,7 +476,7 @@ static __attribute__((unused)) bool places_are_sound(const struct sheet *sheet)
             const struct sheet_node *node = &sheet->nodes[*place];
             double half = node->width / 2.0;
 
-            /* Not a number is no place either. */
+            /* Written so that NaN fails too. */
             if (!(node->x - half >= -rounding &&
                   node->x + half <= sheet->width + rounding)) {
                 return false;

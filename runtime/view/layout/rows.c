@@ -1,14 +1,14 @@
-/* The pieces of a level, each laid out, set in rows. */
+/* Rows: places the finished pieces of a level. */
 #include "runtime/view/layout/plan.h"
 
 #include <math.h>
 
-/* Rows of sheets are this much wider than what would just have the page's proportion, since
- * the last ones are seldom full. */
+/* Rows are wider by this factor than the page's proportion requires, because the last row is
+ * seldom full. */
 #define ROW_SLACK   1.1
 #define STACK_SLACK 1.15
 
-/* How wide rows of pieces may be, those alone that have ports or have none. */
+/* The greatest width of a row of pieces that have no ports. */
 static double level_row_width(const struct level *level)
 {
     const struct layout_options *options = &level->plan->layout->options;
@@ -28,13 +28,13 @@ static double level_row_width(const struct level *level)
     return fmax(widest, sqrt(area / proportion) * ROW_SLACK);
 }
 
-/* Where the next piece goes: rows of stacks, each as high as its row at most. */
+/* The place of the next piece. A row consists of stacks, which are no higher than the row. */
 struct stacking {
     double row_top;
     double row_height;
     double x; /* of the stack that is being filled */
     double width;
-    double bottom; /* of what is in it */
+    double bottom; /* lower end of the stack's contents */
 };
 
 static void stacking_put(struct stacking *stacking,
@@ -44,7 +44,7 @@ static void stacking_put(struct stacking *stacking,
 {
     double below = stacking->bottom + options->layer_gap;
 
-    /* Nothing is right of the stack yet: it may become wider, even a little too wide. */
+    /* The last stack may grow wider, even a little too wide, because nothing is right of it yet. */
     if (stacking->width > 0.0 &&
         stacking->x + piece->width <=
             fmax(stacking->x + stacking->width, row_width * STACK_SLACK) &&
@@ -75,7 +75,7 @@ void level_set_pieces(struct level *level)
     const struct layout_options *options = &level->plan->layout->options;
     double row_width = level_row_width(level);
     struct stacking stacking = {0};
-    double with_ports = 0.0; /* the width of those, and of the others */
+    double with_ports = 0.0; /* widths of the pieces with ports and of the others */
     double without = 0.0;
 
     for (uint32_t i = 0; i < level->piece_count; i++) {

@@ -1,7 +1,7 @@
-/* Cuts links into segments, with lanes where they pass layers. Links of a net share their
- * lanes, and so do long links from many nets to one node. Lanes are what costs time in all
- * later stages; where there would still be too many, the longest links of all share one
- * bundle of lanes. */
+/* Segments: cuts links into segments, with lanes in the layers that they pass. Links of a net
+ * share their lanes, and so do long links from many nets to one node. The number of lanes
+ * determines the time of all later stages. If there would still be too many, the longest links
+ * share one bundle of lanes. */
 #include "runtime/view/layout/sheet.h"
 
 #include <assert.h>
@@ -10,27 +10,26 @@
 
 #define NO_LANE UINT32_MAX
 
-/* So many lanes there may be, and so many more for each node and link. */
+/* The limit of all lanes: LANE_LIMIT, plus LANE_SHARE for each node and link. */
 #define LANE_LIMIT 4096.0
 #define LANE_SHARE 4.0
-/* From so many on, long links to one node share their lanes. */
+/* From this number on, long links to one node share their lanes. */
 #define SHARED_FROM 4
 
-/* A run of lanes, one in each of some layers. */
+/* A run of lanes, one in each layer of a range. */
 struct run {
     uint32_t first_layer;
     uint32_t end_layer;
-    uint32_t first_lane; /* NO_LANE: none made yet */
-    uint32_t
-        last_segment; /* into a target that links share lanes to; NO_LANE: none yet */
+    uint32_t first_lane;   /* NO_LANE: none made yet */
+    uint32_t last_segment; /* into the shared target; NO_LANE: none made yet */
 };
 
 struct net {
-    struct run run; /* the layers that it passes */
+    struct run run; /* the layers that the net passes */
     struct run
-        *shared; /* where its lanes are: its own run, its target's or the bundle */
-    uint32_t long_count;    /* of its links */
-    uint32_t long_target;   /* the last one of them leads there */
+        *shared; /* the run with its lanes: its own, its target's or the bundle */
+    uint32_t long_count;    /* number of its long links */
+    uint32_t long_target;   /* target of the last long link */
     uint32_t first_segment; /* from the upper end into the lanes */
     bool has_entered;
 };
@@ -38,7 +37,7 @@ struct net {
 struct lanes {
     struct sheet *sheet;
     struct net *nets;
-    struct run *targets; /* by node: for links from many nets to it */
+    struct run *targets; /* by node: the run shared by links from many nets to it */
     struct run bundle;
     uint32_t lane_count;
 };
@@ -78,8 +77,8 @@ static void run_widen(struct run *run, const struct run *other)
         other->end_layer > run->end_layer ? other->end_layer : run->end_layer;
 }
 
-/* Lets long links to one node run together where they share nothing with others of their
- * nets. */
+/* Makes long links to one node share a run, if each of them is the only long link of its net.
+ * Returns false if memory runs out. */
 static bool lanes_share_targets(struct lanes *lanes)
 {
     struct sheet *sheet = lanes->sheet;
@@ -115,7 +114,8 @@ static uint32_t run_length(const struct run *run)
     return run->end_layer - run->first_layer;
 }
 
-/* How long runs may be for all lanes together to be few enough. */
+/* Finds the longest run that is allowed, so that all lanes together stay within the limit.
+ * Returns false if memory runs out. */
 static bool lanes_find_limit(const struct lanes *lanes, uint32_t *limit)
 {
     const struct sheet *sheet = lanes->sheet;
@@ -221,7 +221,8 @@ static void run_add_lanes(struct sheet *sheet, struct run *run)
     }
 }
 
-/* Leads a link into its lanes: the first link of its net makes the way. */
+/* Adds the segment from the link's upper end into its lanes. The first link of a net makes it,
+ * and the others share it. */
 static void lanes_enter(struct lanes *lanes, struct sheet_link *link)
 {
     struct net *net = &lanes->nets[link->net];
@@ -239,8 +240,8 @@ static void lanes_enter(struct lanes *lanes, struct sheet_link *link)
     link->first_segment = net->first_segment;
 }
 
-/* Leads a link out of its lanes; links that share theirs on the way to one node come out
- * together. */
+/* Adds the segment from the lanes to the link's lower end, and returns it. Links that share
+ * their lanes to one node also share this segment. */
 static uint32_t lanes_leave(struct lanes *lanes, const struct sheet_link *link)
 {
     uint32_t last_lane = link->first_lane + link->lane_count - 1;
@@ -288,8 +289,8 @@ static int offset_end_compare(const void *left, const void *right)
     return a->segment < b->segment ? -1 : a->segment > b->segment;
 }
 
-/* Numbers the places along one border of a group that segments end at, from the left; gives
- * their number. */
+/* Numbers the places along one border of a group at which segments end, from the left. Returns
+ * the number of places. */
 static uint32_t group_number_slots(struct sheet *sheet,
                                    const struct sheet_lists *lists,
                                    uint32_t node,
@@ -317,7 +318,8 @@ static uint32_t group_number_slots(struct sheet *sheet,
     return slot + 1;
 }
 
-/* Lists the segments of each node and numbers the places that they end at. */
+/* Lists the segments of each node and numbers the places at which they end. Returns false if
+ * memory runs out. */
 static bool sheet_list_segments(struct sheet *sheet)
 {
     const size_t stride = sizeof(struct sheet_segment) / sizeof(uint32_t);

@@ -37,7 +37,7 @@ struct picture_item {
     double width, height; /* TEXT: width is the measured one, height is unused */
     double radius;        /* RECTANGLE: radius of its corners */
     uint32_t
-        fill; /* 0xRRGGBBAA, 0: none. TEXT: colour of the letters; CURVE: colour of the arrow's head */
+        fill; /* 0xRRGGBBAA, 0: none. TEXT: of the letters; CURVE: of the arrow's head */
     uint32_t stroke;
     double stroke_width;
     double dash; /* length of dashes and gaps; 0: solid */
@@ -69,7 +69,7 @@ enum picture_theme {
 /* The boxes that show a table of values. */
 enum picture_tables {
     PICTURE_TABLES_ALL,
-    PICTURE_TABLES_ENDS, /* tables of inputs and outputs of the picture: nodes without incoming or without outgoing edges */
+    PICTURE_TABLES_ENDS, /* nodes without incoming or without outgoing edges */
     PICTURE_TABLES_NONE,
 };
 

@@ -523,7 +523,7 @@ fit_graph(struct render *render, struct fitting *fitting, struct error *error)
     }
     if (!fits && is_free && render->graph.step.has_update &&
         !try_depths(render, fitting, 0, 0, &fits, error)) {
-        return false; /* a training step at depth 0 shows the backward pass, which is preferred to more of the model */
+        return false; /* depth 0 leaves room for the backward pass */
     }
     if (fits || !is_free) {
         return true;

@@ -16,7 +16,7 @@ enum box_detail {
 struct box_options {
     enum box_detail detail;
     bool has_files; /* the nodes are in several files */
-    bool is_dense;  /* no figures and no pills */
+    bool is_dense;  /* no figures; pills only for marks and guesses */
     struct table_limits limits;
 };
 
