@@ -1,13 +1,14 @@
-/* The line or the weight that is to be named for a content of B whose formula is nowhere in A: another number, value
- * or weight, or a step that is missing, for which the formula would be one of A's. */
+/* The blame of a content of B whose formula is nowhere in A: finds the line or the weight to
+ * name. Each candidate is a change that would turn the formula into one of A's: another number,
+ * value or weight, or an added step. */
 #include "runtime/view/diff/match/proof.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Whether the value's site made a value of A in another call that the same line made, or in any call
- * where `call` is none. */
+/* Whether the value's site made a value of A in another call made by the same line, or, if
+ * `call` is MATCH_NONE, in any other call. */
 static bool
 is_right_elsewhere(const struct proof *proof, uint32_t number, uint32_t call)
 {
@@ -23,7 +24,7 @@ is_right_elsewhere(const struct proof *proof, uint32_t number, uint32_t call)
             continue;
         }
         if (call != MATCH_NONE) {
-            /* The same depth below a call of the same line. */
+            /* compares at the same depth below a call of the same line */
             uint32_t above = other->call, own = value->call;
 
             while (own != call && own != MATCH_NONE && above != MATCH_NONE) {
@@ -45,8 +46,8 @@ is_right_elsewhere(const struct proof *proof, uint32_t number, uint32_t call)
     return false;
 }
 
-/* The line that made the value; if it is right elsewhere, the nearest line above that called it and is
- * not. */
+/* Adds the line that made the value as a suspect. If that line is right elsewhere, adds the
+ * nearest calling line that is not. */
 static struct match_suspect *add_responsible(struct proof *proof, uint32_t number)
 {
     const struct match_run *run = &proof->ranking->match->runs[1];
@@ -69,7 +70,8 @@ static struct match_suspect *add_responsible(struct proof *proof, uint32_t numbe
     return match_add_line(proof->ranking, number);
 }
 
-/* A setting or a number that the line uses, and that A does not have; NULL: none. */
+/* The suspect with the highest score among settings and numbers that the line uses and A does
+ * not have. NULL: none. */
 static struct match_suspect *find_setting(struct proof *proof, uint32_t number)
 {
     struct match_leave *leave = proof->ranking->leave;
@@ -92,7 +94,8 @@ static struct match_suspect *find_setting(struct proof *proof, uint32_t number)
     return best;
 }
 
-/* The line that bound the value to a name: of an argument, the line above that has it. */
+/* The value at the line that bound it to a name. For an argument this is a value of a calling
+ * line. */
 static uint32_t find_binding(const struct match_run *run, uint32_t number)
 {
     assert(number < run->value_count);
@@ -115,7 +118,8 @@ static uint32_t find_binding(const struct match_run *run, uint32_t number)
     return number;
 }
 
-/* The weight of the input's statement with which A makes `other` of the same; MATCH_NONE: none. */
+/* The weight in the input's statement to blame: one that A does not have, or one whose
+ * replacement by a weight of A gives the formula of A's `other`. MATCH_NONE: none. */
 static uint32_t find_wrong_weight(struct proof *proof, uint32_t input, uint32_t other)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -154,7 +158,8 @@ static uint32_t find_wrong_weight(struct proof *proof, uint32_t input, uint32_t 
     return MATCH_NONE;
 }
 
-/* Weights of B that are rows of A's: one of them has another's rows. */
+/* Blames the weights of B that are rows of A's weight `whole`: one of them has the rows of
+ * another. */
 static void blame_rows(struct proof *proof, uint32_t whole)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -173,7 +178,7 @@ static void blame_rows(struct proof *proof, uint32_t whole)
     }
 }
 
-/* The weight among the inputs of the content's statement. */
+/* Blames the weight `weight` among the inputs of the content's statement. */
 static void
 blame_weight(struct proof *proof, uint32_t content, uint32_t weight, uint32_t other)
 {
@@ -207,7 +212,7 @@ blame_weight(struct proof *proof, uint32_t content, uint32_t weight, uint32_t ot
     }
 }
 
-/* The value among those that the content's statement reads. */
+/* The value of content `input` that the content's statement reads. MATCH_NONE: none. */
 static uint32_t
 find_read(const struct match_contents *b, uint32_t content, uint32_t input)
 {
@@ -222,7 +227,7 @@ find_read(const struct match_contents *b, uint32_t content, uint32_t input)
     return MATCH_NONE;
 }
 
-/* Whether the call has a value of the content before that one. */
+/* Whether the call has a value of the content before value `before`. */
 static bool is_at_hand(const struct match_contents *b,
                        uint32_t call,
                        uint32_t content,
@@ -237,8 +242,8 @@ static bool is_at_hand(const struct match_contents *b,
     return false;
 }
 
-/* The line that chose the input where A's value was at hand: the statement's own, or one above that passed it as an
- * argument; NULL: none. */
+/* Adds the line that chose the input although A's value was available in its call: the content's
+ * own statement, or a calling line that passed the input as an argument. NULL: none. */
 static struct match_suspect *
 add_chooser(struct proof *proof, uint32_t content, uint32_t input, uint32_t other)
 {
@@ -266,7 +271,7 @@ add_chooser(struct proof *proof, uint32_t content, uint32_t input, uint32_t othe
             run->values[source].call != run->calls[passed->call].parent) {
             return NULL;
         }
-        /* The caller's statement is that which made the argument. */
+        /* continue with the caller's statement, which made the argument */
         value = read;
         read = source;
         if (is_at_hand(b, run->values[source].call, right, value)) {
@@ -281,8 +286,8 @@ add_chooser(struct proof *proof, uint32_t content, uint32_t input, uint32_t othe
     return suspect;
 }
 
-/* The input is another one than A's: a weight, a value made with a wrong weight, or the line reads a wrong
- * value. */
+/* Blames an input that differs from A's: the weight itself, the wrong weight that the input was
+ * made with, or the line that reads the wrong value. */
 static void
 blame_input(struct proof *proof, uint32_t content, uint32_t input, uint32_t other)
 {
@@ -306,7 +311,8 @@ blame_input(struct proof *proof, uint32_t content, uint32_t input, uint32_t othe
                 MATCH_REASON_INPUT, SCORE_PROVED);
 }
 
-/* The content that is masked with that share of the statement's inputs; MATCH_NONE: none. */
+/* The mask among the statement's inputs whose share of zero or non-zero elements is `share`.
+ * MATCH_NONE: none. */
 static uint32_t find_mask(const struct match_run *run, uint32_t number, double share)
 {
     for (uint32_t k = run->in.first[number]; k < run->in.first[number + 1]; k++) {
@@ -380,8 +386,8 @@ static bool has_number(const struct match_meanings *a, double number)
     return false;
 }
 
-/* The number of the statement of `above`, from which the content was made, that another number of A repairs; NaN:
- * none. */
+/* A number in the statement of `above` that is wrong: replacing it by a number of A gives the
+ * content, which was made from `above`, a formula of A. NaN: none. */
 static double find_wrong_number(struct proof *proof, uint32_t content, uint32_t above)
 {
     const struct match_meanings *a = &proof->meanings[0];
@@ -417,7 +423,7 @@ static double find_wrong_number(struct proof *proof, uint32_t content, uint32_t 
     return found;
 }
 
-/* Whether a function of the run is given the content. */
+/* Whether the content is an argument of a call of the run. */
 static bool is_passed(const struct match_contents *contents, uint32_t content)
 {
     for (uint32_t i = contents->items[content].first; i != MATCH_NONE;
@@ -429,7 +435,7 @@ static bool is_passed(const struct match_contents *contents, uint32_t content)
     return false;
 }
 
-/* How many tensors both calls were given, A's and B's. */
+/* Counts the tensors that were passed both to A's call and to B's call. */
 static unsigned
 count_common_arguments(const struct proof *proof, uint32_t of_a, uint32_t of_b)
 {
@@ -455,8 +461,9 @@ count_common_arguments(const struct proof *proof, uint32_t of_a, uint32_t of_b)
     return count;
 }
 
-/* Whether the line that made B's value is in the call that is A's, of the step behind the value, rather than the line
- * that reads it. */
+/* Whether the missing step belongs to the call that made B's value rather than to the call
+ * `read` that reads it: the call of A that makes the step has at least as many arguments in
+ * common with the former. */
 static bool is_made_there(const struct proof *proof, uint32_t content, uint32_t read)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -478,8 +485,9 @@ static bool is_made_there(const struct proof *proof, uint32_t content, uint32_t 
     return false;
 }
 
-/* Both programs have the value, so the step is missing where it is read: in the first line that does, or in that which
- * passes it where A passes it to no function. */
+/* Blames the reader of a content that both programs have, because the step is missing where the
+ * content is read: the first such line, or the line that passes the content to a function if A
+ * passes it to none. */
 static bool blame_reader(struct proof *proof, uint32_t content)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -509,7 +517,8 @@ static bool blame_reader(struct proof *proof, uint32_t content)
     return false;
 }
 
-/* The line that stopped a step before A's: where it returned the value, if A's step is in a return. */
+/* Blames the line that stopped one step before A's. If A's step is in a return, this is the line
+ * that returned the value. */
 static void blame_stop(struct proof *proof, uint32_t content, uint32_t of_a)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -533,7 +542,7 @@ static void blame_stop(struct proof *proof, uint32_t content, uint32_t of_a)
             continue;
         }
         if (is_right && !match_is_innocent(proof->ranking, &b->values[i])) {
-            best = i; /* not what a helper returns that is right elsewhere */
+            best = i; /* skips what a helper returns that is right elsewhere */
             is_right = false;
         }
         if (is_return && own->kind == SITE_RETURN &&
@@ -559,7 +568,7 @@ static bool blame_above(struct proof *proof, uint32_t content)
     return true;
 }
 
-/* Whether A makes anything of both. */
+/* Whether A makes some content from both. */
 static bool
 is_used_with(const struct match_contents *a, uint32_t value, uint32_t weight)
 {
@@ -571,7 +580,8 @@ is_used_with(const struct match_contents *a, uint32_t value, uint32_t weight)
     return false;
 }
 
-/* Several weights of the statement, and A uses none of them on its input: another module was called. */
+/* Blames the call if its statement uses several weights and A uses none of them on the same
+ * input: another module was called. */
 static bool blame_module(struct proof *proof, uint32_t content)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -612,7 +622,7 @@ static bool blame_module(struct proof *proof, uint32_t content)
     return true;
 }
 
-/* Two inputs of the content that are each other's in A. */
+/* Blames two inputs of the content if exchanging them gives a formula of A. */
 static bool blame_exchanged(struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -645,7 +655,7 @@ static bool blame_exchanged(struct proof *proof, uint32_t content)
     return false;
 }
 
-/* Whether the call that made the value has another one, bound to a name before it, that nothing reads. */
+/* Whether the call that made the value has an earlier tensor that nothing reads. */
 static bool has_idle_value(const struct proof *proof, uint32_t number)
 {
     const struct match_run *run = &proof->ranking->match->runs[1];
@@ -662,7 +672,8 @@ static bool has_idle_value(const struct proof *proof, uint32_t number)
     return false;
 }
 
-/* Positions and indices among the inputs, whose formula is nowhere in A; all programs count from 0. */
+/* Blames an input made of positions or indices whose formula is nowhere in A. Positions can be
+ * compared because all programs count from 0. */
 static bool blame_position(struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -689,7 +700,7 @@ static bool blame_position(struct proof *proof, uint32_t content)
     return false;
 }
 
-/* The content of B that is what A adds; MATCH_NONE: none. */
+/* The content of B that equals what A adds. MATCH_NONE: none. */
 static uint32_t find_added(struct proof *proof)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -708,7 +719,8 @@ static uint32_t find_added(struct proof *proof)
     return MATCH_NONE;
 }
 
-/* The last line that bound the content to a name, of those that had at hand what A adds. */
+/* Blames the last line that bound the content to a name in a call where the value that A adds
+ * was available. */
 static void blame_last_maker(struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -727,8 +739,9 @@ static void blame_last_maker(struct proof *proof, uint32_t content)
                 SCORE_PROVED);
 }
 
-/* A step of A between an input and the content: a value that was made and never read is left out by the content's
- * line; a sum, by the last line that bound the input; a function, by those that made it. */
+/* Blames a missing step of A between an input and the content. If the call made a value and
+ * never read it, the content's line left it out. If a sum is missing, the last line that bound
+ * the input did. If a function is missing, the lines that made the input did. */
 static bool blame_missing(struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -758,7 +771,8 @@ static bool blame_missing(struct proof *proof, uint32_t content)
     return false;
 }
 
-/* Another common value in the place of an input, which is common too where `is_common`. */
+/* Blames an input if another value that both runs have gives a formula of A in its place. With
+ * `is_common`, tries only inputs that both runs have, and weights. */
 static bool blame_other_value(struct proof *proof, uint32_t content, bool is_common)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -780,7 +794,7 @@ static bool blame_other_value(struct proof *proof, uint32_t content, bool is_com
     return false;
 }
 
-/* A number of a line that made an input which A does not have. */
+/* Blames a number that A does not have, in a line that made an input. */
 static bool blame_number_above(struct proof *proof,
                                uint32_t content,
                                uint32_t above,

@@ -1,4 +1,4 @@
-/* The contents of a run, and their partners in another. */
+/* The contents of a run, and their partners in the other run. */
 #include "runtime/view/diff/match/contents.h"
 
 #include "runtime/array/dtype.h"
@@ -8,15 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Fewer numbers than that are the same by chance. */
+/* Values with fewer elements may be equal by chance. */
 #define WEAK_COUNT 4
-/* Rounding grows along a program: figures may be so many times as far apart as elements. */
+/* The tolerance for figures, as a multiple of that for elements: rounding grows along a program. */
 #define FIGURES_SLACK 4
-/* The same elements in another order: what their sums differ by. */
+/* The relative difference allowed between sums of the same elements in another order. */
 #define SUM_SLACK 1e-6
-/* So many contents with the same figures are compared. */
+/* The maximum number of contents with the same figures that are compared. */
 #define CANDIDATES_MAX 256
-/* So many inputs are compared. */
+/* The maximum number of inputs that are compared. */
 #define NEIGHBOURS_MAX 16
 
 /* ---- values with the same figures ---- */
@@ -47,7 +47,7 @@ static double size_of(const struct match_value *value)
     return fmax(fabs(low(value)), fabs(high(value)));
 }
 
-/* The same elements in one run. */
+/* Whether two values of one run have the same elements. */
 static bool is_same_content(const struct match_value *a, const struct match_value *b)
 {
     double bound;
@@ -88,7 +88,7 @@ bool match_figures_agree(const struct match_value *a,
            is_near(a->statistics->std, b->statistics->std, bound);
 }
 
-/* Axes of one element do not count. */
+/* Axes with one element are ignored. */
 static bool is_same_shape(const struct log_shape *a, const struct log_shape *b)
 {
     uint32_t i = 0, k = 0;
@@ -136,7 +136,8 @@ static void join(const struct match_run *run, uint32_t *roots)
     }
 }
 
-/* The few numbers of a small weight are its own. */
+/* Weights are exempt from the minimum of elements: a small weight's few numbers are not equal by
+ * chance. */
 static bool is_weak(const struct match_value *value)
 {
     return (value->statistics->count < WEAK_COUNT && !value->is_weight) ||
@@ -175,7 +176,7 @@ static void number_contents(struct match_contents *contents, uint32_t *roots)
     }
 }
 
-/* Most values are of the content of another: what is left of the room is given back. */
+/* Gives back the unused room: most values share a content with another one. */
 static void keep_used(struct match_contents *contents)
 {
     struct match_content *items =
@@ -195,7 +196,7 @@ static int compare_links(const void *left, const void *right)
     return a->source < b->source ? -1 : a->source > b->source;
 }
 
-/* Whether the value is one of its sources in another layout: then that is its only input. */
+/* Whether the value is one of its sources in another layout. That source is then its only input. */
 static bool is_relaid(const struct match_run *run, uint32_t value)
 {
     for (uint32_t k = run->in.first[value]; k < run->in.first[value + 1]; k++) {
@@ -301,7 +302,7 @@ struct pairing {
     uint32_t *
         order; /* owned: A's contents by count and largest element; NULL: not sorted yet */
     struct number_map hashes;    /* of A's values: their contents */
-    bool has_dtype[DTYPE_COUNT]; /* A has contents of it */
+    bool has_dtype[DTYPE_COUNT]; /* A has contents of this dtype */
 };
 
 static const struct match_value *first_of(const struct match_contents *contents,
@@ -333,7 +334,7 @@ static int compare_contents(const void *left, const void *right, void *context)
     return order != 0 ? order : a < b ? -1 : a > b;
 }
 
-/* How many of the inputs of the two are partners. */
+/* Counts the pairs of partners among the inputs of the two contents. */
 static unsigned count_neighbours(const struct pairing *pairing, uint32_t a, uint32_t b)
 {
     const struct match_contents *contents = pairing->contents;
@@ -385,7 +386,7 @@ score_of(const struct pairing *pairing, uint32_t a, uint32_t b, uint32_t same)
     return score;
 }
 
-/* The first place in `order` that is not before figures with that count and largest element. */
+/* The first place in `order` whose figures are not before that count and largest element. */
 static size_t find_place(const struct pairing *pairing, uint64_t count, double largest)
 {
     const struct match_contents *contents = &pairing->contents[0];
@@ -405,7 +406,7 @@ static size_t find_place(const struct pairing *pairing, uint64_t count, double l
     return first;
 }
 
-/* A weak content has a partner only where more than its figures says so. */
+/* Whether `a` may be the partner of `b`. A weak content needs more evidence than equal figures. */
 static bool
 is_proved(const struct pairing *pairing, uint32_t a, uint32_t b, bool is_same)
 {
@@ -434,8 +435,8 @@ static void set_partner(struct match_contents contents[2], uint32_t a, uint32_t 
     }
 }
 
-/* How far the maximum of a content of A may be from the value's, whatever its dtype: as in
- * match_figures_agree. */
+/* The maximum distance between the maximum of a content of A and the value's, for any dtype: the
+ * bound of match_figures_agree. */
 static double find_reach(const struct pairing *pairing, const struct match_value *value)
 {
     double scale = diff_usual_size(value->statistics), reach = 0;
@@ -453,7 +454,8 @@ static double find_reach(const struct pairing *pairing, const struct match_value
     return FIGURES_SLACK * reach;
 }
 
-/* Whether A's content has B's very elements, no other partner, and all of its inputs: no other one is nearer. */
+/* Whether A's content has B's exact elements, no other partner and all of its inputs. No other
+ * content can be nearer. */
 static bool is_nearest(const struct pairing *pairing, uint32_t a, uint32_t b)
 {
     const struct match_contents *contents = pairing->contents;
@@ -473,7 +475,7 @@ static bool is_nearest(const struct pairing *pairing, uint32_t a, uint32_t b)
            is_proved(pairing, a, b, true);
 }
 
-/* Sorts A's contents when one is first sought by its figures. false: out of memory. */
+/* Sorts A's contents before the first search by figures. Returns false if out of memory. */
 static bool sort_contents(struct pairing *pairing)
 {
     struct match_contents *a = &pairing->contents[0];
@@ -491,7 +493,7 @@ static bool sort_contents(struct pairing *pairing)
     return pairing->order != NULL;
 }
 
-/* false: out of memory. */
+/* Returns false if out of memory. */
 static bool find_partner(struct pairing *pairing, uint32_t b)
 {
     struct match_contents *contents = pairing->contents;
@@ -538,7 +540,8 @@ static bool find_partner(struct pairing *pairing, uint32_t b)
 
 /* ---- the whole ---- */
 
-/* From the contents with a partner, backwards to what they were made from. */
+/* Sets is_back in the contents from which those with a partner were made. Returns false if out
+ * of memory. */
 static bool find_back(struct match_contents *contents)
 {
     uint32_t *queue = memory_allocate(contents->count, sizeof *queue);
@@ -603,8 +606,8 @@ is_pinned(const struct match_value *value, const struct match_pin *pin, unsigned
            slice_equal(slice_part(name, value->name.size, name.size), value->path);
 }
 
-/* The first content of the pin's name whose figures are those of `like`, which may be NULL; the first of all
- * where none is; MATCH_NONE: none was recorded. */
+/* The first content of the pin's name whose figures agree with those of `like`, which may be
+ * NULL. If none agree, the first content of that name. MATCH_NONE: none was recorded. */
 static uint32_t find_pinned(const struct pairing *pairing,
                             const struct match_pin *pin,
                             unsigned side,

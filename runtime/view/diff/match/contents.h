@@ -1,5 +1,5 @@
-/* The contents of a run: values that hold the same numbers in whatever order, shape or layout, one
- * made from the other. And which content of B is which of A. */
+/* The contents of a run, and their partners in the other run. A content is a set of values that
+ * hold the same numbers in any order, shape or layout, one made from the other. */
 #ifndef MONITORCH_VIEW_DIFF_MATCH_CONTENTS_H
 #define MONITORCH_VIEW_DIFF_MATCH_CONTENTS_H
 
@@ -7,20 +7,21 @@
 #include "runtime/view/diff/values/tolerance.h"
 
 struct match_content {
-    uint32_t first;    /* the value that it began with */
+    uint32_t first;    /* its first value */
     uint32_t last;     /* its newest value */
     uint32_t partner;  /* the content of the other run, or MATCH_NONE */
-    uint32_t partners; /* of A: how many contents of B have it */
-    uint32_t
-        whole;   /* of B's weight without a partner: A's weight that it is rows of, or
-                       the first of those that are its rows; MATCH_NONE: none */
+    uint32_t partners; /* of A: number of contents of B that have it as partner */
+    /* of B's weight without a partner: A's weight that has its rows, or the first of A's weights
+     * that are its rows; MATCH_NONE: none */
+    uint32_t whole;
     int64_t row; /* the first of these rows; -1: not known */
-    uint32_t group; /* of A: the first of the weights that are one of B's with it */
-    bool is_weak; /* few numbers, constants, integers: others are the same by chance */
-    bool is_back; /* has no partner; something that is made from it has */
+    uint32_t
+        group;    /* of A: the first of the weights that together are one weight of B */
+    bool is_weak; /* few numbers, constants or integers, which may be equal by chance */
+    bool is_back; /* has no partner, but something made from it has */
     bool is_weight;
-    uint32_t keys;    /* of the newest state dict, that hold it */
-    uint32_t holders; /* of A: such keys of B */
+    uint32_t keys;    /* number of keys of the newest state dict that hold it */
+    uint32_t holders; /* of A: number of such keys of B */
 };
 
 struct match_contents {
@@ -34,35 +35,36 @@ struct match_contents {
 bool match_contents_make(struct match_contents *contents, struct match_run *run);
 void match_contents_release(struct match_contents *contents);
 
-/* What a person says: B's value of that name is A's. A weight is known by its key, another value by its
- * name and line. */
+/* A row of the user's map file: B's value of that name is A's. A weight is identified by its
+ * key, another value by its name and line. */
 struct match_pin {
     struct slice names[2]; /* A, B; borrowed */
     uint32_t lines[2];     /* 0: any */
     bool is_part;          /* a piece of a packed weight */
-    bool is_found;         /* both values are there */
+    bool is_found;         /* both values were recorded */
     bool differs;          /* and their figures differ */
-    uint32_t contents[2];  /* that were found; MATCH_NONE: none */
+    uint32_t contents[2];  /* the contents found; MATCH_NONE: none */
 };
 
 struct match_pins {
-    struct match_pin *items; /* borrowed; what was found is written to them */
+    struct match_pin *items; /* borrowed; the search writes its results to them */
     size_t count;
 };
 
-/* Finds the partners of B's contents (1) in A (0), and sets is_back in both. `pins` may be NULL. */
+/* Finds the partners of B's contents (1) in A (0), and sets is_back in both. `pins` may be NULL.
+ * Returns false if out of memory. */
 bool match_contents_pair(struct match_contents contents[2],
                          const struct diff_tolerance *tolerance,
                          const struct match_pins *pins);
 
-/* Whether the two have the same figures, whatever the order of their elements. */
+/* Whether the two have the same figures, in any order of their elements. */
 bool match_figures_agree(const struct match_value *a,
                          const struct match_value *b,
                          const struct diff_tolerance *tolerance);
 
-/* How the elements of two values with the same figures lie. */
+/* The order of the elements of one value relative to another with the same figures. */
 enum match_order {
-    MATCH_ORDER_UNKNOWN, /* the shapes differ, and the hashes */
+    MATCH_ORDER_UNKNOWN, /* both the shapes and the hashes differ */
     MATCH_ORDER_SAME,
     MATCH_ORDER_TRANSPOSED, /* of a matrix */
     MATCH_ORDER_OTHER,

@@ -1,11 +1,12 @@
-/* Evidence against suspects: numbers and operations that one of the two regions has alone, and other
- * inputs. */
+/* Evidence for suspects: numbers and operations that only one of the two regions has, and inputs
+ * that differ. */
 #include "runtime/view/diff/match/ranking.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* What the two regions read: values that one of them reads alone, and steps of A that B leaves out. */
+/* Inputs of the two regions: values that only one of them reads, and steps of A that B leaves
+ * out. */
 
 static void add_input(struct ranking *ranking, unsigned side, uint32_t content)
 {
@@ -37,7 +38,7 @@ void match_collect_inputs(struct ranking *ranking, unsigned side)
     }
 }
 
-/* The lines of the region that read the content. */
+/* Blames the lines of the region that read the content. */
 static void blame_readers(struct ranking *ranking,
                           uint32_t content,
                           enum match_reason reason,
@@ -67,7 +68,7 @@ static bool has_input(const struct ranking *ranking, unsigned side, uint32_t con
     return false;
 }
 
-/* Whether the region of `side` reads the content, and the other one's does not read its partner. */
+/* Whether the region of `side` reads the content and the other region does not read its partner. */
 static bool
 is_read_alone(const struct ranking *ranking, unsigned side, uint32_t content)
 {
@@ -130,7 +131,7 @@ static struct match_suspect *find_weight_above(struct ranking *ranking,
     return worst;
 }
 
-/* Whether weights of B's region that A does not have may be parts of A's weight: q of packed q, k and v. */
+/* Whether weights of B's region may be parts of A's weight, as q is of packed q, k and v. */
 static bool is_split(const struct ranking *ranking, uint32_t content)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -148,7 +149,8 @@ static bool is_split(const struct ranking *ranking, uint32_t content)
     return parts > 0 && ranking->match->contents[0].items[content].is_weight;
 }
 
-/* Whether no content of B's region reads the partner of A's content. */
+/* Whether no content of B's region reads the partner of A's content, not even as parts of a
+ * split weight. */
 static bool is_unread(const struct ranking *ranking, uint32_t content)
 {
     for (size_t i = 0; i < ranking->input_counts[1]; i++) {
@@ -160,7 +162,6 @@ static bool is_unread(const struct ranking *ranking, uint32_t content)
     return !is_split(ranking, content);
 }
 
-/* Whether A makes `later` from `content` in one step. */
 bool match_is_step(const struct match_contents *contents,
                    uint32_t content,
                    uint32_t later)
@@ -175,7 +176,6 @@ bool match_is_step(const struct match_contents *contents,
     return false;
 }
 
-/* The lines that made the input and gave it its names, but for those that made A's values elsewhere. */
 void match_blame_makers(struct ranking *ranking,
                         uint32_t input,
                         enum match_reason reason,
@@ -198,8 +198,8 @@ void match_blame_makers(struct ranking *ranking,
     }
 }
 
-/* The line that gave the input the name by which the region reads it, where that is not the line that made
- * it: `residual = hidden`. */
+/* Blames the line that gave the input the name by which the region reads it, if another line
+ * made the input: `residual = hidden`. */
 static void blame_alias(struct ranking *ranking, uint32_t input)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -220,7 +220,7 @@ static void blame_alias(struct ranking *ranking, uint32_t input)
     }
 }
 
-/* Another input of A's step, which B's region does not read; MATCH_NONE: none. */
+/* Another input of A's step that B's region does not read. MATCH_NONE: none. */
 static uint32_t
 find_beside(const struct ranking *ranking, uint32_t step, uint32_t partner)
 {
@@ -238,8 +238,9 @@ find_beside(const struct ranking *ranking, uint32_t step, uint32_t partner)
     return MATCH_NONE;
 }
 
-/* A makes something of the input together with a value that B's region does not read: a step that B leaves
- * out, such as a residual or a gain. It may be missing where the input was made, or where it is read. */
+/* Blames a step that B leaves out, such as a residual or a gain: A makes a content from the
+ * input and a value that B's region does not read. The step may be missing where the input was
+ * made or where it is read. */
 static void judge_step(struct ranking *ranking, uint32_t input)
 {
     const struct match_contents *contents = ranking->match->contents;
@@ -272,8 +273,9 @@ static void judge_step(struct ranking *ranking, uint32_t input)
     }
 }
 
-/* A value that the region reads where A's reads another one: the weight that made it so, the line that
- * stopped a step before A's, or the lines that read it. */
+/* Finds inputs of B's region that replace other inputs of A's region. Blames the weight that
+ * changed the input, the line that stopped one step before A's, or the lines that read the
+ * input. */
 void match_judge_inputs(struct ranking *ranking)
 {
     const struct match_contents *contents = ranking->match->contents;
@@ -315,7 +317,7 @@ static struct slice class_of(struct slice function)
     return slice_part(function, 0, end);
 }
 
-/* The line that gives `self.name` its value in the constructor of the value's class; 0: none. */
+/* The line that assigns `self.name` in the constructor of the value's class. 0: none. */
 static uint32_t find_setting(const struct match_run *run,
                              const struct match_value *value,
                              struct slice name)
@@ -338,7 +340,8 @@ static uint32_t find_setting(const struct match_run *run,
     return 0;
 }
 
-/* Called with the statement that made a module, for each module that a statement calls. */
+/* A function that is called for each module that a statement calls, with the statement that made
+ * the module. */
 typedef void (*setting_found)(void *context,
                               uint32_t module,
                               uint32_t line,
@@ -391,7 +394,7 @@ add_scalars(const struct match_run *run, uint32_t value, struct match_words *wor
     }
 }
 
-/* The words of the statement that made the content, with those of the modules that it calls. */
+/* Reads the words of the statement that made the content, and of the modules that it calls. */
 static void read_words(struct ranking *ranking,
                        unsigned side,
                        uint32_t content,
@@ -430,7 +433,7 @@ static void collect_numbers(struct ranking *ranking)
     }
 }
 
-/* Whether the number is in A, in a line or recorded. */
+/* Whether A has the number, in its source or as a recorded value. */
 static bool has_number(const struct ranking *ranking, double number)
 {
     const struct match_run *run = &ranking->match->runs[0];
@@ -447,14 +450,15 @@ static bool has_number(const struct ranking *ranking, double number)
     return false;
 }
 
-/* A setting is read for its own words. */
+/* The search among the settings of a value's modules. */
 struct setting_search {
     struct ranking *ranking;
     const struct match_value *value;
     uint32_t number;
 };
 
-/* Small whole numbers are sizes and axes, which programs count in their own ways. */
+/* Whether the number is evidence. Small whole numbers are not: they are sizes and axes, which
+ * programs count differently. */
 static bool is_telling(double number)
 {
     return number != floor(number) || fabs(number) >= 100;
@@ -519,7 +523,6 @@ judge_setting(void *context, uint32_t module, uint32_t line, struct slice statem
     }
 }
 
-/* The only line of the module that has the number as a literal; 0: none, or several. */
 uint32_t match_find_literal(struct ranking *ranking, uint32_t module, double number)
 {
     struct match_run *run = &ranking->match->runs[1];
@@ -541,7 +544,7 @@ uint32_t match_find_literal(struct ranking *ranking, uint32_t module, double num
     return found;
 }
 
-/* A search among the lines that made the modules of a statement. */
+/* A search among the lines that made the modules of a statement, for a number. */
 struct made_search {
     struct ranking *ranking;
     double number;
@@ -577,7 +580,8 @@ uint32_t match_find_made_with(struct ranking *ranking,
     return search.line;
 }
 
-/* Numbers among the inputs of the value, read by a name: the suspect is the line with the literal. */
+/* Judges the numbers among the inputs of the value that were read by name. The suspect is the
+ * line with the literal. */
 static void judge_scalars(struct ranking *ranking, uint32_t value)
 {
     const struct match_run *run = &ranking->match->runs[1];
@@ -603,8 +607,8 @@ static void judge_scalars(struct ranking *ranking, uint32_t value)
     }
 }
 
-/* A fraction or a large number of B's source that A has nowhere, where A has one that B has nowhere:
- * settings that may reach the region by a way that is not recorded. */
+/* Blames the lines of B's source with a fraction or a large number that A does not have: a
+ * setting may reach the region in a way that is not recorded. */
 static void judge_far_numbers(struct ranking *ranking)
 {
     struct match_run *run = &ranking->match->runs[1];
@@ -682,9 +686,9 @@ void match_collect_words(struct ranking *ranking)
     }
 }
 
-/* ---- operations that A's lines have alone ---- */
+/* ---- operations that only A's lines have ---- */
 
-/* How many inputs of A's content are partners of inputs of B's. */
+/* Counts the inputs of A's content that are partners of inputs of B's content. */
 static unsigned count_shared(const struct ranking *ranking, uint32_t a, uint32_t b)
 {
     const struct match_contents *contents = ranking->match->contents;
@@ -702,7 +706,7 @@ static unsigned count_shared(const struct ranking *ranking, uint32_t a, uint32_t
     return count;
 }
 
-/* The line of B that does most of what A's line does. */
+/* Blames the line of B that has most in common with A's line: operations first, then inputs. */
 static void
 blame_nearest(struct ranking *ranking, uint32_t a, const struct match_words *words)
 {
@@ -728,8 +732,8 @@ blame_nearest(struct ranking *ranking, uint32_t a, const struct match_words *wor
                 MATCH_REASON_MISSING, SCORE_MISSING);
 }
 
-/* Whether A makes the step, which is not its end, from a value that B's region reads: then B stopped
- * before it, and the lines that made this value are suspects. */
+/* If A makes the step from a value that B's region reads, and the step is not A's end, blames
+ * the lines that made this value: B stopped before the step. Returns whether it did. */
 static bool blame_stop(struct ranking *ranking, uint32_t step)
 {
     const struct match_contents *contents = ranking->match->contents;
@@ -753,7 +757,7 @@ void match_judge_missing(struct ranking *ranking)
     const struct match_contents *contents = &ranking->match->contents[0];
 
     if (match_words_count_foreign(&ranking->words[1], &ranking->all) > 0) {
-        return; /* the line that does something else is named for that */
+        return; /* the line with the operation that A does not have is blamed for it */
     }
     for (uint32_t i = 0; i < contents->count; i++) {
         struct match_words words = {.number_count = 0};

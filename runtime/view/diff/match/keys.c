@@ -1,5 +1,5 @@
-/* Reads of a statement: the attributes of `self`, and keys that the program computed, from the texts and numbers that
- * were recorded: `prefix + "q"`, `f"{i}.up"`. */
+/* The attributes of `self` and the computed keys that a statement reads. Keys are computed from
+ * the recorded texts and numbers: `prefix + "q"`, `f"{i}.up"`. */
 #include "runtime/view/diff/match/run.h"
 
 #include "runtime/base/memory.h"
@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <math.h>
 
-/* The attributes of `self` that statements use. */
+/* ---- attributes of `self` that statements use ---- */
 
 void match_attributes_init(struct match_attributes *attributes,
                            struct source_lines *sources)
@@ -52,7 +52,7 @@ static bool is_name_byte(char byte)
     return isalnum((unsigned char)byte) || byte == '_';
 }
 
-/* Where the dotted name that begins at `start` ends. */
+/* The end of the dotted name that begins at `start`. */
 static size_t end_of_name(struct slice text, size_t start)
 {
     size_t end = start;
@@ -86,7 +86,7 @@ static bool add(struct match_attributes *attributes,
     return attribute->name.bytes != NULL;
 }
 
-/* The bracket that closes the one at `at`; the text's end where there is none. */
+/* The position of the bracket that closes the one at `at`, or the text's end if there is none. */
 static size_t find_close(struct slice text, size_t at)
 {
     char quote = '\0';
@@ -110,7 +110,8 @@ static size_t find_close(struct slice text, size_t at)
     return at;
 }
 
-/* Adds the subscript whose bracket is there if its key is a text that is computed. */
+/* Adds the subscript that opens at `open` if its key is a computed text. Returns false if out of
+ * memory. */
 static bool add_subscript(struct match_attributes *attributes,
                           struct slice text,
                           size_t open,
@@ -196,7 +197,7 @@ bool match_attributes_find(struct match_attributes *attributes,
 
 /* ---- computed keys ---- */
 
-/* So many values back is a number sought. */
+/* The number of values before the reader that are searched for a name. */
 #define BACK_MAX 4096
 
 struct key_reading {
@@ -248,7 +249,8 @@ static bool add_name(const struct key_reading *reading, struct slice name)
     return add_text(reading, name) || add_number(reading, name);
 }
 
-/* A literal from behind its quote; gives the place behind the one that ends it, or 0. */
+/* Adds a literal that begins after its quote. Returns the position after the closing quote, or 0
+ * on failure. */
 static size_t add_literal(const struct key_reading *reading,
                           struct slice text,
                           size_t at,
@@ -274,7 +276,7 @@ static size_t add_literal(const struct key_reading *reading,
     return at < text.size ? at + 1 : 0;
 }
 
-/* One operand; gives the place behind it, or 0. */
+/* Adds one operand. Returns the position after it, or 0 on failure. */
 static size_t
 add_operand(const struct key_reading *reading, struct slice text, size_t at)
 {

@@ -1,15 +1,16 @@
-/* What no formula shows: how the elements of values lie, and along which axis statements go. Here lines and
- * weights are blamed where a formula is A's and its numbers are not. */
+/* The blame of layouts: the order of elements, and the axis of a statement, which no formula
+ * shows. Blames lines and weights where a formula is A's and its numbers are not. */
 #include "runtime/view/diff/match/proof.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* The blindness of a transpose: as operations.c counts. */
+/* The blindness of a transpose, as operations.c counts it. */
 #define BLINDNESS_LAYOUT 2
 
-/* What may lie otherwise: lines with what no formula shows, from the values that lie as in A on. */
+/* The search for the cause of another layout: of the lines after the values in A's order, the
+ * one that does most that no formula shows. */
 struct layout {
     struct proof *proof;
     uint32_t best; /* value */
@@ -17,8 +18,8 @@ struct layout {
     bool is_weight; /* a weight was blamed */
 };
 
-/* Whether the content's statement goes along the axis that A's goes along: -1: along another, 1: along the
- * same, 0: not known. */
+/* Compares the axis of the value's statement with A's. -1: they differ, 1: they are equal, 0:
+ * not known. */
 static int compare_axes(struct proof *proof, uint32_t value)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -44,7 +45,7 @@ static int compare_axes(struct proof *proof, uint32_t value)
     return own == of_a ? 1 : -1;
 }
 
-/* Whether the call laid the argument otherwise than the value that it was made from. */
+/* Whether the call changed the layout of the argument, compared with the value that was passed. */
 static bool is_laid_by_call(const struct match_contents *b, uint32_t value)
 {
     const struct match_run *run = b->run;
@@ -82,7 +83,8 @@ static void add_blind(struct layout *layout, uint32_t value)
     }
 }
 
-/* Values of the content behind the last one that lies as in A. */
+/* Adds the values of the content after the last one in A's order. If there is none, continues
+ * with the inputs. */
 static void add_relaid(struct layout *layout, uint32_t content, unsigned depth)
 {
     const struct match_contents *b = &layout->proof->ranking->match->contents[1];
@@ -105,7 +107,7 @@ static void add_relaid(struct layout *layout, uint32_t content, unsigned depth)
     }
 }
 
-/* Indices that A does not have, made from values that it has. */
+/* Adds indices that A does not have, made from values that it has. */
 static void add_indices(struct layout *layout, uint32_t content, unsigned depth)
 {
     const struct match_contents *b = &layout->proof->ranking->match->contents[1];
@@ -156,7 +158,8 @@ static void add_layout(struct layout *layout, uint32_t content, unsigned depth)
     add_blind(layout, b->items[content].first);
 }
 
-/* Rows of packed weights that do not go together: of the weight the first third, of the bias the second. */
+/* Blames rows of packed weights that do not belong together, as the first third of the weight
+ * and the second of the bias. Returns false if all have the same place. */
 static bool blame_rows(struct proof *proof, uint32_t content)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -189,7 +192,7 @@ static bool blame_rows(struct proof *proof, uint32_t content)
                 match_add_weight(proof->ranking, before,
                                  contents[0].items[b->items[other].whole].first),
                 MATCH_REASON_ORDER, SCORE_PROVED - SCORE_STEP);
-            return true; /* one of the two: nothing says which */
+            return true; /* it is one of the two, and nothing shows which */
         }
         share = own;
         before = source;
@@ -197,7 +200,7 @@ static bool blame_rows(struct proof *proof, uint32_t content)
     return false;
 }
 
-/* Whether A makes the content of the other, in few steps. */
+/* Whether A makes `content` from `source` in a few steps. */
 static bool is_made_from(const struct match_contents *a,
                          uint32_t content,
                          uint32_t source,
@@ -216,8 +219,9 @@ static bool is_made_from(const struct match_contents *a,
     return false;
 }
 
-/* A piece of a packed weight of B that A's value is not made from: another piece is at its place. The formula does
- * not show it, as all pieces are one base. */
+/* Blames a packed weight of B if the content is made from one of its pieces and A's value is
+ * not: another piece is in its place. The formula does not show this, because all pieces share
+ * one base. */
 static bool
 blame_piece(struct proof *proof, uint32_t content, uint32_t of_a, unsigned depth)
 {
@@ -248,7 +252,8 @@ blame_piece(struct proof *proof, uint32_t content, uint32_t of_a, unsigned depth
     return false;
 }
 
-/* A weight that lies otherwise than that of a line which does the same is it. */
+/* Raises the score of weights whose order differs from that of the weight in a line that does
+ * the same. Returns whether there is one. */
 static bool boost_weights(struct match_leave *leave)
 {
     bool is_found = false;
@@ -265,8 +270,8 @@ static bool boost_weights(struct match_leave *leave)
     return is_found;
 }
 
-/* Whether a value or a weight that the content was made from lies otherwise than A's: then an earlier line may
- * have laid it so. */
+/* Whether the content was made from a value or weight in another order than A's. Then an earlier
+ * line may have caused it. */
 static bool reads_otherwise(const struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -286,7 +291,6 @@ static bool reads_otherwise(const struct proof *proof, uint32_t content)
     return false;
 }
 
-/* The formula is A's, and the numbers are not: they lie otherwise. */
 void match_proof_blame_layout(struct proof *proof, uint32_t content)
 {
     assert(content < proof->ranking->match->contents[1].count);

@@ -1,4 +1,4 @@
-/* The map of two runs. */
+/* The map of two runs: the rows of matched weights and lines. */
 #include "runtime/view/diff/match/match.h"
 
 #include "runtime/base/hash/hash.h"
@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* So many values of a content of A are held against one of B. */
+/* The maximum number of values of A's content that are compared with one of B's. */
 #define TRIED_MAX 32
 
 static bool add_row(struct match_map *map, const struct match_map_row *row)
@@ -21,8 +21,8 @@ static bool add_row(struct match_map *map, const struct match_map_row *row)
     return true;
 }
 
-/* The value of the partner that is most like B's: a weight for a weight, in the same order, of the same
- * shape. */
+/* The value of the partner that is most like B's value: a weight for a weight, in the same
+ * order, of the same shape. */
 static struct match_map_row find_row(const struct match *match, uint32_t b)
 {
     assert(b < match->runs[1].value_count);
@@ -74,7 +74,7 @@ static uint32_t find_key(const struct match_contents *contents, uint32_t content
     return found;
 }
 
-/* The packs that B's weight is the whole or a piece of. */
+/* Adds rows for the packs of which B's weight is the whole or a piece. */
 static bool add_packed(struct match_map *map, const struct match *match, uint32_t value)
 {
     uint32_t content = match->runs[1].values[value].content;
@@ -122,7 +122,7 @@ static bool add_weights(struct match_map *map, const struct match *match)
     return is_done;
 }
 
-/* Lines: the first value of each site and name. */
+/* Adds rows for lines: the first value of each site and name. */
 static bool add_lines(struct match_map *map, const struct match *match)
 {
     const struct match_run *run = &match->runs[1];

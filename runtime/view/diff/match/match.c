@@ -1,4 +1,5 @@
-/* Two runs matched by their values: where B leaves A, and whether their results agree. */
+/* The matcher of two runs by their values: finds where B leaves A, and whether their results
+ * agree. */
 #include "runtime/view/diff/match/match.h"
 
 #include "runtime/base/memory.h"
@@ -7,38 +8,41 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where B leaves A: the first value of B that A has under other numbers. A value is lost if it is not in
- * A and nothing that is made from it is; its counterpart in A is lost too, has as many elements, and is
- * made from the same values of both. */
+/* The point where B leaves A is the first value of B that A has with other numbers. A value is
+ * lost if it is not in A and nothing made from it is. Its counterpart in A is lost too, has as
+ * many elements, and is made from the same values that both runs have. */
 
-/* So many values that both have are noted of what a value is made from. */
+/* The maximum number of common values that are kept of those that a value is made from. */
 #define FRONTIER_MAX 64
-/* So many contents are walked for them. */
+/* The maximum number of contents that are visited in the search for them. */
 #define WALK_MAX 4096
-/* So many lost values of B, and of A for each, are compared. */
+/* The maximum number of lost values of B, and of A for each, that are compared. */
 #define LOST_MAX  512
 #define OTHER_MAX 512
-/* The part of what two values are made from that is the same in both, at least. */
+/* The minimum share of sources that two values must have in common. */
 #define LIKENESS_LEAST 0.3
-/* What speaks besides for two values being one: as many infinities, as many zeros, the same signs. */
+/* The likeness added for each of: as many infinities, as many zeros, the same signs, a similar
+ * mean. */
 #define LIKENESS_FIGURE 0.1
 
 /* The nearest contents of A that a content is made from. */
 struct frontier {
     uint32_t items[FRONTIER_MAX];
     size_t count;
-    uint32_t weights[FRONTIER_MAX]; /* the same of weights */
+    uint32_t weights[FRONTIER_MAX]; /* those that are weights */
     size_t weight_count;
 };
 
 struct search {
     struct match *match;
-    uint32_t *stamps[2]; /* owned: by content, the walk that was there last */
+    uint32_t
+        *stamps[2]; /* owned: by content, the number of the walk that visited it last */
     uint32_t stamp;
     uint32_t *stack; /* owned */
     uint32_t *lost;  /* owned: of A */
     size_t lost_count;
-    struct frontier *frontiers; /* owned: of these, as far as they were found */
+    struct frontier
+        *frontiers; /* owned: of the lost contents, as far as they were computed */
     bool has_frontier[OTHER_MAX];
 };
 
@@ -73,7 +77,7 @@ static void add_to_frontier(struct frontier *frontier, uint32_t content, bool is
     }
 }
 
-/* What `start` is made from, as contents of A. */
+/* Finds the nearest contents of A that `start` is made from. */
 static void find_frontier(struct search *search,
                           unsigned side,
                           uint32_t start,
@@ -144,7 +148,7 @@ static bool are_alike(const struct match_contents *contents_a,
            is_complex(contents_a, a) == is_complex(contents_b, b);
 }
 
-/* What the figures of two values have in common, though they differ. */
+/* The likeness of the figures of two values that differ. */
 static double compare_figures(const struct match_contents *contents_a,
                               uint32_t a,
                               const struct match_contents *contents_b,
@@ -163,7 +167,8 @@ static double compare_figures(const struct match_contents *contents_a,
     return LIKENESS_FIGURE * common;
 }
 
-/* What a person says is the content's counterpart, though it differs; MATCH_NONE: nothing is said. */
+/* The counterpart of the content according to the user's map file, if the two differ.
+ * MATCH_NONE: none. */
 static uint32_t find_pinned(const struct search *search, uint32_t b)
 {
     const struct match *match = search->match;
@@ -179,8 +184,8 @@ static uint32_t find_pinned(const struct search *search, uint32_t b)
     return MATCH_NONE;
 }
 
-/* The lost content of A that is made from the same as B's, and has as many elements where
- * `is_strict`; or what a person says. */
+/* The lost content of A that is made from the same values as B's. With `is_strict` it must have
+ * as many elements. A counterpart from the user's map file precedes it. MATCH_NONE: none. */
 static uint32_t
 find_counterpart(struct search *search, uint32_t b, bool is_strict, double *likeness)
 {
@@ -211,7 +216,7 @@ find_counterpart(struct search *search, uint32_t b, bool is_strict, double *like
         }
         figures = compare_figures(&match->contents[0], a, &match->contents[1], b);
         if (is_strict && figures == 0) {
-            continue; /* as many elements by chance */
+            continue; /* the number of elements is equal by chance */
         }
         found += figures;
         if (found > *likeness) {
@@ -222,8 +227,8 @@ find_counterpart(struct search *search, uint32_t b, bool is_strict, double *like
     return best;
 }
 
-/* Whether the figures of `b` are those of something that A makes from `a`, rather than of `a`; or are less
- * like those of `a` than the last step's. */
+/* Whether `b` is a later step than `a`: its figures are less like those of `a` than the figures
+ * of `last` are, or A makes something from `a` whose figures are as like. */
 static bool
 is_further(const struct search *search, uint32_t a, uint32_t last, uint32_t b)
 {
@@ -247,8 +252,8 @@ is_further(const struct search *search, uint32_t a, uint32_t last, uint32_t b)
     return false;
 }
 
-/* The last lost content that is made from `b` and has the same counterpart: several steps of B may be
- * one of A's. */
+/* The last lost content that is made from `b` and has the same counterpart. Several steps of B
+ * may be one step of A. */
 static uint32_t
 find_last_step(struct search *search, uint32_t b, uint32_t a, bool is_strict)
 {
@@ -275,7 +280,7 @@ find_last_step(struct search *search, uint32_t b, uint32_t a, bool is_strict)
     return last;
 }
 
-/* Whether the content is made from the partner of a weight that A's end is made from and B's is not. */
+/* Whether the content is made from a weight that A's end is made from and B's end is not. */
 static bool reads_missing(const struct search *search,
                           uint32_t content,
                           const struct frontier *of_a,
@@ -302,7 +307,8 @@ static bool reads_missing(const struct search *search,
     return false;
 }
 
-/* A's end may hold a weight that B uses one line further: then that line belongs to the region. */
+/* Returns the next content of B if it uses a weight that A's end uses and `b` does not: then its
+ * line belongs to the region. Otherwise returns `b`. */
 static uint32_t add_weighted_step(struct search *search, uint32_t b, uint32_t a)
 {
     const struct match_contents *contents = &search->match->contents[1];
@@ -322,7 +328,7 @@ static uint32_t add_weighted_step(struct search *search, uint32_t b, uint32_t a)
     return b;
 }
 
-/* The first lost content of B that has a counterpart. */
+/* Finds the first lost content of B that has a counterpart. Returns false if there is none. */
 static bool find_ends(struct search *search, uint32_t ends[2], bool is_strict)
 {
     const struct match_contents *b = &search->match->contents[1];
@@ -403,7 +409,7 @@ static bool rank(struct search *search, const uint32_t ends[2])
 
 /* ---- the whole ---- */
 
-/* The newest tensor that nothing was made from, and that is no weight. */
+/* The newest tensor that is neither a weight nor weak. */
 static uint32_t find_last(const struct match_contents *contents)
 {
     for (size_t i = contents->run->value_count; i-- > 0;) {
@@ -423,7 +429,7 @@ static bool is_known(const struct match_contents *contents, uint32_t i)
     return contents->items[i].partner != MATCH_NONE || contents->items[i].is_back;
 }
 
-/* Only the results differ. */
+/* Fills match->leave where only the results differ. */
 static void blame_result(struct match *match)
 {
     struct match_leave *leave = &match->leave;
@@ -500,7 +506,7 @@ static bool search_leave(struct search *search)
     return true;
 }
 
-/* Finds where B leaves A; needs the partners. false: out of memory. */
+/* Finds where B leaves A. Requires the partners. Returns false if out of memory. */
 static bool match_find_leave(struct match *match)
 {
     struct search search = {.match = match};

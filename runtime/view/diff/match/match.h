@@ -1,5 +1,6 @@
-/* Two runs that need not share a name, matched by their values: what of B (1) is what of A (0), whatever
- * the order, shape or layout of its elements, and where B leaves A.
+/* The matcher of two runs that need not share names. It matches them by their values, whatever
+ * the order, shape or layout of the elements: it finds which value of B (1) is which of A (0), and
+ * where B leaves A.
  *
  *     struct match match;
  *
@@ -13,20 +14,20 @@
 #include "runtime/view/diff/match/contents.h"
 #include "runtime/view/diff/match/run.h"
 
-/* ---- packs.c: a weight of one run that is several of the other's, one after the other: q, k and v in
- * one matrix, the gates of an LSTM, a stack of experts ---- */
+/* ---- packs.c: a weight of one run that concatenates several weights of the other: q, k and v
+ * in one matrix, the gates of an LSTM, a stack of experts ---- */
 
 #define MATCH_PACK_PIECES_MAX 64
 
 struct match_pack {
-    unsigned side;  /* of the packed weight; the pieces are the other run's */
+    unsigned side;  /* of the packed weight; the pieces belong to the other run */
     uint32_t whole; /* its content */
     uint32_t pieces
-        [MATCH_PACK_PIECES_MAX]; /* contents, as they lie in it if that is known */
+        [MATCH_PACK_PIECES_MAX]; /* contents, in their order in the whole if it is known */
     uint32_t count;
-    enum match_order order; /* how a piece lies: SAME, TRANSPOSED, or not known */
-    bool is_ordered;        /* the samples show where each piece lies */
-    bool is_permuted;       /* and that is not the order of their container */
+    enum match_order order; /* of each piece: SAME, TRANSPOSED, or not known */
+    bool is_ordered;        /* the samples show the place of each piece */
+    bool is_permuted;       /* the order differs from that of the pieces' container */
 };
 
 struct match_packs {
@@ -34,28 +35,29 @@ struct match_packs {
     size_t count, capacity;
 };
 
-/* Finds them among the weights without a partner, by figures that do not depend on order: count, bounds, sum
- * and sum of squares. false: out of memory. */
+/* Finds the packs among the weights without a partner, by figures that do not depend on order:
+ * count, bounds, sum and sum of squares. Returns false if out of memory. */
 bool match_packs_find(struct match_packs *packs, struct match_contents contents[2]);
 void match_packs_release(struct match_packs *packs);
 
-/* Rows of the map file that are about a piece of a packed weight: whether there is such a pack. */
+/* Checks the rows of the map file that name a piece of a packed weight: sets whether there is
+ * such a pack. */
 void match_packs_check(const struct match_packs *packs,
                        const struct match_contents contents[2],
                        const struct match_pins *pins);
 
-/* The pack of B's packed weight; NULL: it is none. */
+/* The pack of B's packed weight. NULL: the content is none. */
 const struct match_pack *match_packs_of(const struct match_packs *packs,
                                         uint32_t whole);
 
-/* The pack of B that holds A's weight; NULL: none. */
+/* The pack of B that holds A's weight. NULL: none. */
 const struct match_pack *match_packs_with(const struct match_packs *packs,
                                           uint32_t piece);
 
 #define MATCH_SUSPECTS_MAX 64
 #define MATCH_OPEN_MAX     64
 
-/* What speaks for a suspect; a bit each. */
+/* The kinds of evidence for a suspect, one bit each. */
 enum match_reason {
     MATCH_REASON_STEP = 1,      /* the line made a value that A does not have */
     MATCH_REASON_NUMBER = 2,    /* it has a number that A's lines do not have */
@@ -64,48 +66,50 @@ enum match_reason {
     MATCH_REASON_INPUT = 16,  /* it reads a value that A's line does not read */
     MATCH_REASON_INPUT_MISSING = 32, /* A's line reads a value that it does not read */
     MATCH_REASON_ORDER =
-        64, /* the elements lie in another order than A's from here on */
+        64, /* the elements are in another order than A's from this line on */
     MATCH_REASON_UNKNOWN = 128, /* a weight that A does not have */
     MATCH_REASON_TWICE =
-        256, /* two weights of B are one of A, and another of A is none */
+        256, /* two weights of B are the same weight of A, and B lacks another */
     MATCH_REASON_SETTING = 512, /* the line that made the module which the line uses */
-    MATCH_REASON_RESULT = 1024, /* A has another result made from the same values */
-    MATCH_REASON_FORM = 2048,   /* its formula is nowhere in A, and its inputs' are */
-    MATCH_REASON_FORM_MISSING = 4096, /* a step of A behind it gives A's formula */
+    MATCH_REASON_RESULT = 1024, /* A has another result, made from the same values */
+    MATCH_REASON_FORM =
+        2048, /* its formula is nowhere in A, but the formulas of its inputs are */
+    MATCH_REASON_FORM_MISSING = 4096, /* a step of A after it would give A's formula */
     MATCH_REASON_PROVED = 8192,       /* its formula is in A */
-    MATCH_REASON_LAYOUT = 16384,      /* its formula is A's, its numbers are not */
-    MATCH_REASON_TURNED = 32768,      /* a weight is transposed, and most are not */
+    MATCH_REASON_LAYOUT = 16384,      /* its formula is A's, but its numbers differ */
+    MATCH_REASON_TURNED = 32768, /* a weight is transposed, and most weights are not */
 };
 
 struct match_suspect {
     bool is_weight;
     uint32_t value; /* of B */
     uint32_t
-        other; /* of A, that it should be or was compared with; MATCH_NONE: not known */
-    uint32_t module, line; /* of B: the place to read; line 0: not known */
+        other; /* of A: what it should be or was compared with; MATCH_NONE: not known */
+    uint32_t module, line; /* of B: the line to read; line 0: not known */
     unsigned reasons;      /* enum match_reason */
-    bool is_chosen; /* INPUT: A's value was at hand where the line passed another one */
+    bool
+        is_chosen; /* INPUT: A's value was available where the line passed another one */
     double score;
     double number; /* NUMBER; else NaN */
 };
 
 enum match_verdict {
-    MATCH_EQUAL,   /* B's last value is in A, and nothing that A has too differs */
+    MATCH_EQUAL,   /* B's last value is in A, and no value that both have differs */
     MATCH_LEAVES,  /* B leaves A */
-    MATCH_OPEN,    /* B's last value is not in A, and nothing says where they part */
+    MATCH_OPEN,    /* B's last value is not in A; where B leaves A is not known */
     MATCH_NOTHING, /* nothing of B is in A */
     MATCH_EMPTY,   /* one of them has no tensors */
 };
 
 struct match_leave {
-    uint32_t content;          /* of B: the first that A has too, and that differs */
+    uint32_t content;          /* of B: the first that A has with other numbers */
     uint32_t counterpart;      /* of A; MATCH_NONE: not known */
-    uint32_t values[2];        /* with which they began, of A (or MATCH_NONE) and B */
+    uint32_t values[2];        /* of A (or MATCH_NONE) and of B: their first values */
     uint32_t a_module, a_line; /* A's line; 0: not known */
     struct match_suspect suspects[MATCH_SUSPECTS_MAX]; /* the likeliest first */
     size_t suspect_count;
     bool is_certain;    /* of the first one */
-    uint32_t inputs[4]; /* contents of B: inputs of the region that A has */
+    uint32_t inputs[4]; /* contents of B: inputs of the region that A has too */
     size_t input_count;
 };
 
@@ -123,8 +127,8 @@ struct match {
     struct match_leave leave; /* LEAVES */
     uint32_t last;            /* value of B: its last result */
     struct match_open open[2];
-    uint32_t parted[2]; /* values: results made from the same that differ; MATCH_NONE */
-    uint64_t common, own, lost;             /* contents of B: in A; coming back; not */
+    uint32_t parted[2]; /* results that differ, made from the same; MATCH_NONE: none */
+    uint64_t common, own, lost; /* contents of B: in A; leading back to A; neither */
     const struct diff_tolerance *tolerance; /* borrowed */
     const struct match_pins *pins;          /* borrowed; may be NULL */
 };
@@ -143,41 +147,46 @@ void match_release(struct match *match);
 
 /* ---- results.c ---- */
 
-/* Finds the results that one run has alone; needs the partners. false: out of memory. */
+/* Finds the results that only one run has. Requires the partners. Returns false if out of
+ * memory. */
 bool match_judge_results(struct match *match);
 
 /* ---- suspects.c ---- */
 
-/* The contents between what both have and the first that differs: a flag a content, of A and of B. */
+/* The region: the contents between those that both runs have and the first that differs. A flag
+ * for each content of A and of B. */
 struct match_region {
     bool *is_in[2];   /* owned */
-    uint32_t ends[2]; /* contents; A's may be MATCH_NONE */
+    uint32_t ends[2]; /* contents; that of A may be MATCH_NONE */
 };
 
-/* Ranks the lines and weights of the region; fills the suspects of match->leave. false: out of memory. */
+/* Ranks the lines and weights of the region, and fills the suspects of match->leave. Returns
+ * false if out of memory. */
 bool match_rank_suspects(struct match *match, const struct match_region *region);
-/* The suspects where nothing but a result differs: weights that lie otherwise, and the line of B's value. */
+/* Finds the suspects where only a result differs: weights with another order, and the line of
+ * B's value. */
 void match_rank_result(struct match *match, uint32_t a, uint32_t b);
 
-/* ---- map.c: which weight and which value of B is which of A ---- */
+/* ---- map.c: the weight and the value of A for each of B ---- */
 
 struct match_map_row {
     uint32_t a, b; /* values */
     enum match_order order;
     bool is_weight;
-    /* The weight of one run is several of the other's, and the row says it of one of these. NULL: it does not. */
+    /* the pack of which the row is about one piece; NULL: none */
     const struct match_pack *pack;
-    uint32_t part; /* which one of them */
+    uint32_t part; /* number of that piece */
 };
 
 struct match_map {
-    struct match_map_row *
-        rows; /* owned; the weights first, then lines of B in the order of their values */
+    struct match_map_row
+        *rows; /* owned; weights first, then lines of B in the order of their values */
     size_t count, capacity;
 };
 
-/* A row for each weight of B's newest state dict, of a packed one for each piece, and for each name of each line of
- * B that A has. false: out of memory. To be released in any case. */
+/* Makes a row for each weight of B's newest state dict (of a packed one, for each piece), and
+ * for each name of each line of B that A has. Returns false if out of memory. The map must be
+ * released in any case. */
 bool match_map_make(struct match_map *map, const struct match *match);
 void match_map_release(struct match_map *map);
 

@@ -1,16 +1,17 @@
-/* How the elements of two values lie, by their hashes and the samples of places that both have. */
+/* The order of the elements of two values, found from their hashes and from the samples of
+ * places that both have. */
 #include "runtime/view/diff/match/contents.h"
 
 #include "runtime/array/dtype.h"
 
 #include <math.h>
 
-/* Rounding grows along a program: elements may be so many times as far apart. */
+/* The tolerance for elements, as a multiple of the usual one: rounding grows along a program. */
 #define ELEMENTS_SLACK 4
-/* So many elements are compared at least, or all of a sample. */
+/* The minimum number of elements that are compared, unless the sample has fewer. */
 #define COMPARED_LEAST 4
 
-/* The axes with more than one element, and the sample along them. */
+/* The axes with more than one element, and the grid of the sample along them. */
 struct side {
     const struct match_value *value;
     const char *sample;
@@ -55,7 +56,8 @@ static bool is_near(double a, double b, double bound)
     return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= bound * (1 + fabs(b));
 }
 
-/* The place in the sample, along that axis, of the element with the index; -1: it is not in the sample. */
+/* The position in the sample, along that axis, of the element with the index. -1: not in the
+ * sample. */
 static int64_t find_position(const struct side *side, uint32_t axis, int64_t index)
 {
     uint32_t dimension = side->axes[axis];
@@ -68,7 +70,7 @@ static int64_t find_position(const struct side *side, uint32_t axis, int64_t ind
     return -1;
 }
 
-/* The place in B's sample of the element at that place of A's; -1: it is not in B's. */
+/* The place in B's sample of the element at a place of A's sample. -1: not in B's. */
 static int64_t
 find_place(const struct side *a, const struct side *b, uint64_t place, bool is_turned)
 {

@@ -1,7 +1,9 @@
-/* Weights that lie wrong: two programs that add up along different axes of one matrix hold it transposed. */
+/* The orientation of weights: two programs that sum along different axes of a matrix must hold
+ * it transposed. */
 #include "runtime/view/diff/match/proof.h"
 
-/* Whether the value is a matrix with as many rows as columns: of others the shape shows how they lie. */
+/* Whether the value is a matrix with as many rows as columns. The shape of any other matrix
+ * shows whether it is transposed. */
 static bool is_square(const struct match_value *value)
 {
     int64_t sizes[2] = {0, 0};
@@ -15,7 +17,7 @@ static bool is_square(const struct match_value *value)
     return count == 2 && sizes[0] == sizes[1];
 }
 
-/* Whether the weight lies as B's statement, which reads it along `axis`, uses it. */
+/* Whether the weight has the orientation that B's statement needs, which sums along `axis`. */
 static enum match_fit
 fit_of(struct proof *proof, struct match_axis axis, uint32_t weight)
 {
@@ -44,7 +46,8 @@ fit_of(struct proof *proof, struct match_axis axis, uint32_t weight)
     return MATCH_FIT_UNKNOWN;
 }
 
-/* Weights that were suspects for how they lie, and lie as their statements use them, are none. */
+/* Removes the weights from the suspects that were blamed for their orientation only, and have
+ * the one that their statements need. */
 void match_proof_clear_weights(struct proof *proof)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -73,8 +76,9 @@ void match_proof_clear_weights(struct proof *proof)
     leave->suspect_count = kept;
 }
 
-/* A weight of the content's statement that lies wrong. A statement that names the axes itself may be wrong instead,
- * if the weights lie like this one. */
+/* Blames a weight of the content's statement with the wrong orientation. If the statement names
+ * the axes itself, and the other weights have the same orientation, blames the statement too.
+ * Returns whether it blamed any. */
 bool match_proof_blame_orientation(struct proof *proof, uint32_t content)
 {
     const struct match_contents *contents = proof->ranking->match->contents;

@@ -1,7 +1,10 @@
-/* Packed weights. A weight without a partner is held against runs of the other side's weights: of those in
- * the order of their container, each so-and-so-manieth from some on, until they have as many elements. The
- * figures of a concatenation follow from those of its pieces, so that one comparison decides, whatever the
- * order, axis or layout; the samples then show which piece is where. */
+/* Packed weights, and their pieces in the other run.
+ *
+ * A weight without a partner is compared with series of the other side's weights: those in the
+ * order of their container from some weight on, at a constant stride, until they have as many
+ * elements. The figures of a concatenation follow from the figures of its pieces, so one
+ * comparison decides, whatever the order, axis or layout. The samples then show the place of
+ * each piece. */
 #include "runtime/view/diff/match/match.h"
 
 #include "runtime/array/dtype.h"
@@ -11,16 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Pieces are so far apart in their container at most. */
+/* The maximum distance between consecutive pieces in their container. */
 #define STRIDE_MAX 16
-/* So many weights without a partner are held against each other. */
+/* The maximum number of weights without a partner that are compared. */
 #define LOOSE_MAX 4096
-/* What sums of the same elements differ by. */
+/* The relative difference allowed between sums of the same elements. */
 #define SUM_SLACK 1e-6
 /* The number of samples on which two weights must agree. */
 #define SAMPLES_LEAST 2
 
-/* The weights of a side, in the order of their container, that the other side has not. */
+/* The weights of a side that the other side does not have, in the order of their container. */
 struct loose {
     uint32_t items[LOOSE_MAX]; /* contents */
     size_t count;
@@ -86,7 +89,7 @@ static bool is_total(const struct total *total, const struct match_value *whole)
            fabs(total->squares - own.squares) <= SUM_SLACK * own.squares;
 }
 
-/* ---- where a piece lies ---- */
+/* ---- the place of a piece ---- */
 
 #define AXES_MAX 4
 
@@ -127,7 +130,7 @@ static double element_of(const struct sampled *sampled, uint64_t place)
     return dtype_value_real(&read);
 }
 
-/* The place among the samples of the element at the coordinates; UINT64_MAX: it is no sample. */
+/* The place among the samples of the element at the coordinates. UINT64_MAX: not sampled. */
 static uint64_t find_sample(const struct sampled *sampled, const int64_t *at)
 {
     uint64_t place = 0;
@@ -158,8 +161,9 @@ static void read_place(const struct sampled *sampled, uint64_t place, int64_t *a
     }
 }
 
-/* Whether the piece lies in the whole from `row` on, along the first axis; a stack has that axis more. How
- * many samples agree; 0: one does not, or the shapes do not fit. */
+/* Counts the samples that agree if the piece begins at `row` of the whole, along the first axis.
+ * A stack has one axis more than its pieces. Returns 0 if a sample differs or the shapes do not
+ * fit. */
 static unsigned count_common(const struct sampled *whole,
                              const struct sampled *piece,
                              int64_t row,
@@ -201,7 +205,7 @@ static unsigned count_common(const struct sampled *whole,
     return common;
 }
 
-/* How many rows of the whole the piece is. */
+/* The number of rows that the piece has in the whole. */
 static int64_t
 rows_of(const struct sampled *whole, const struct sampled *piece, bool is_transposed)
 {
@@ -212,7 +216,7 @@ rows_of(const struct sampled *whole, const struct sampled *piece, bool is_transp
 
 /* ---- the order of the pieces ---- */
 
-/* The first of the pieces from `from` on that lies at the row; count: none. */
+/* The first piece from `from` on that begins at the row. pack->count: none. */
 static uint32_t find_at(const struct search *search,
                         const struct match_pack *pack,
                         const struct sampled *whole,
@@ -234,7 +238,7 @@ static uint32_t find_at(const struct search *search,
     return pack->count;
 }
 
-/* Puts the pieces in the order in which they lie, if the samples show it. */
+/* Sorts the pieces by their place in the whole, if the samples show it. */
 static bool order_pieces(const struct search *search,
                          struct match_pack *pack,
                          enum match_order order)
@@ -253,7 +257,7 @@ static bool order_pieces(const struct search *search,
 
         if (found == tried.count) {
             if (i > 0) {
-                pack->order = order; /* of the first piece that is known */
+                pack->order = order; /* of the first piece whose order is known */
             }
             return i > 0;
         }
@@ -287,7 +291,8 @@ static bool add_pack(struct search *search, struct match_pack *pack)
     return true;
 }
 
-/* The pieces that begin with the weight at `start`, each `stride` apart. */
+/* Tries the pieces that begin with the weight at `start`, each `stride` apart. Returns whether
+ * they make up the whole. */
 static bool try_pieces(const struct search *search,
                        size_t start,
                        size_t stride,
@@ -329,7 +334,7 @@ static bool find_pack(struct search *search, uint32_t whole)
     return true;
 }
 
-/* A weight of the newest state dict that the other run's has not. */
+/* Whether the weight is in the newest state dict and the other run does not have it. */
 static bool is_loose(const struct match_contents *contents, unsigned side, uint32_t i)
 {
     assert(i < contents[side].count);
@@ -356,9 +361,9 @@ collect_loose(const struct match_contents *all, unsigned side, struct loose *loo
     }
 }
 
-/* ---- what follows for the contents ---- */
+/* ---- the pieces in the contents ---- */
 
-/* The pieces of A's weight know it, and their rows where these are known. */
+/* Records A's packed weight in its pieces, with their rows if these are known. */
 static void note_rows(struct match_contents contents[2], const struct match_pack *pack)
 {
     struct sampled whole, piece;
@@ -396,7 +401,7 @@ static void note_pack(struct match_contents contents[2], const struct match_pack
     }
 }
 
-/* The row of A's weight from which on B's lies in it; -1: nowhere. */
+/* The row of A's weight at which B's weight begins. -1: A's weight does not have its rows. */
 static int64_t find_row(const struct match_contents contents[2], uint32_t a, uint32_t b)
 {
     struct sampled whole, piece;
@@ -419,7 +424,7 @@ static int64_t find_row(const struct match_contents contents[2], uint32_t a, uin
     return -1;
 }
 
-/* Weights of B that are rows of one of A's, though not all of its rows are in B. */
+/* Finds the weights of B that are rows of a weight of A, even if B lacks its other rows. */
 static void find_rows(struct match_contents contents[2])
 {
     for (uint32_t b = 0; b < contents[1].count; b++) {

@@ -1,5 +1,6 @@
-/* Evidence from formulas: the first value of B whose formula is nowhere in A, though those of its inputs
- * are. If another value in the place of an input gives a formula that A has, the fault is in that input. */
+/* Evidence from formulas: the first value of B whose formula is nowhere in A, though the
+ * formulas of its inputs are. If another value in the place of an input gives a formula of A,
+ * that input is wrong. */
 #include "runtime/view/diff/match/proof.h"
 
 #include <assert.h>
@@ -15,14 +16,12 @@ bool match_proof_is_open(const struct match_contents *contents, uint32_t i)
     return content->partner == MATCH_NONE && !content->is_back && !content->is_weight;
 }
 
-/* Where in A the formula is. */
 enum formula_place match_proof_find_in_a(const struct proof *proof,
                                          const struct formula *formula)
 {
     return match_proof_find(proof, formula, proof->meanings[0].part_count);
 }
 
-/* Numbers, ranges: made from no value. */
 bool match_proof_is_constant(const struct proof *proof, uint32_t i)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -48,7 +47,6 @@ reads_unknown_weight(const struct match_contents *contents, uint32_t i, unsigned
     return false;
 }
 
-/* The value that only A has, with as many elements and the same formula; MATCH_NONE: none. */
 uint32_t match_proof_equal(struct proof *proof, uint32_t content)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -76,7 +74,7 @@ uint32_t match_proof_equal(struct proof *proof, uint32_t content)
     return MATCH_NONE;
 }
 
-/* Whether everything that only A has and that is made from its value is understood. */
+/* Whether all formulas are known of what A makes from the value and B does not have. */
 static bool are_readers_understood(struct proof *proof, uint32_t of_a)
 {
     const struct match_contents *a = &proof->ranking->match->contents[0];
@@ -98,7 +96,7 @@ static bool are_readers_understood(struct proof *proof, uint32_t of_a)
     return true;
 }
 
-/* Whether all that A makes from the values that the content was made from is understood. */
+/* Whether all formulas are known of what A makes from the values that the content was made from. */
 static bool is_understood(struct proof *proof, uint32_t content, unsigned depth)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -127,7 +125,8 @@ static bool is_understood(struct proof *proof, uint32_t content, unsigned depth)
 
 /* ---- the whole ---- */
 
-/* The formulas of what A has alone: first of what B does not have, then of its own steps. */
+/* Computes the formulas of the contents that only A has: first of those that B lost, then of
+ * steps whose results B has. */
 static void read_a(struct proof *proof)
 {
     const struct match_contents *a = &proof->ranking->match->contents[0];
@@ -157,7 +156,7 @@ static void clear_line(struct proof *proof, uint32_t content)
     }
 }
 
-/* Whether a weight is surely wrong, whatever formulas say. */
+/* Whether the evidence against a weight is sufficient without formulas. */
 static bool has_wrong_weight(const struct proof *proof)
 {
     const struct match_leave *leave = proof->ranking->leave;
@@ -170,7 +169,8 @@ static bool has_wrong_weight(const struct proof *proof)
     return false;
 }
 
-/* Values that a mask was added to: which number stands for nothing is a matter of taste. */
+/* Whether a mask was added to the value. Such values are not judged: programs use different
+ * numbers for masked places. */
 static bool has_mask(const struct proof *proof, uint32_t content)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];
@@ -185,7 +185,8 @@ static bool is_trivial(const struct formula *formula)
     return formula->term_count == 0 || !isnan(formula_constant(formula));
 }
 
-/* The run's result that lacks what A adds to it. What nothing reads before the end is left out by a later line. */
+/* Whether the content is the run's result and lacks a later step of A. Nothing reads it, so a
+ * later line left out the step. */
 static bool
 is_cut_short(struct proof *proof, uint32_t content, enum formula_place place)
 {
@@ -200,7 +201,8 @@ is_cut_short(struct proof *proof, uint32_t content, enum formula_place place)
            content == proof->ranking->region->ends[1];
 }
 
-/* Blames a step before the content that came back within the tolerance, and is none of A's. */
+/* Blames a step before the content whose formula is not A's, although its result agrees within
+ * the tolerance. Returns whether there is one. */
 static bool blame_hidden(struct proof *proof, uint32_t content)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -229,14 +231,15 @@ static bool blame_hidden(struct proof *proof, uint32_t content)
     return false;
 }
 
-/* Indices that were computed: each program counts and sorts in its own way. */
+/* Whether the content is computed indices. Such are not judged: programs count and sort
+ * differently. */
 static bool is_index(const struct match_contents *b, uint32_t content)
 {
     return !diff_is_inexact(b->run->values[b->items[content].first].shape->dtype) &&
            b->in.first[content] < b->in.first[content + 1];
 }
 
-/* Judges a content that B lost. true: it says where the fault is. */
+/* Judges a content that B lost. Returns true if this found the place of the fault. */
 static bool judge_content(struct proof *proof, uint32_t i)
 {
     const struct match_contents *b = &proof->ranking->match->contents[1];

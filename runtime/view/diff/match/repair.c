@@ -1,16 +1,15 @@
-/* Repairs: what in the place of an input gives a statement of B a formula of A. */
+/* Repairs: values that, in the place of an input, give a statement of B a formula of A. */
 #include "runtime/view/diff/match/proof.h"
 
 #include <assert.h>
 
-/* So many of A's formulas are put in the place of an input. */
+/* The maximum number of A's formulas that are tried in the place of an input. */
 #define REPAIRS_MAX 400
-/* So many contents above, and so many values of A for each. */
+/* The maximum number of contents above, and of values of A tried for each. */
 #define ABOVE_MAX 24
-/* So many terms does one step add. */
+/* The maximum number of terms that one step adds. */
 #define STEP_TERMS_MAX 2
 
-/* Where in A's first parts the formula is. */
 enum formula_place
 match_proof_find(const struct proof *proof, const struct formula *formula, size_t count)
 {
@@ -25,7 +24,6 @@ match_proof_find(const struct proof *proof, const struct formula *formula, size_
     return found;
 }
 
-/* Where in A the formula of the content's statement is with `formula` in the place of its input. */
 enum formula_place match_proof_repair(struct proof *proof,
                                       uint32_t content,
                                       uint32_t input,
@@ -35,7 +33,7 @@ enum formula_place match_proof_repair(struct proof *proof,
     struct formula again;
 
     assert(content < proof->ranking->match->contents[1].count);
-    b->replaced = input; /* MATCH_NONE: nothing but a number */
+    b->replaced = input; /* MATCH_NONE: only a number is replaced */
     b->replacement = formula;
     again = match_meaning_of_statement(b, content);
     b->replaced = MATCH_NONE;
@@ -54,7 +52,8 @@ bool match_proof_is_repaired(struct proof *proof,
     return match_proof_repair(proof, content, input, formula) != FORMULA_NOWHERE;
 }
 
-/* Whether a value of B up to the one that is explained is made from A's weight. */
+/* Whether B makes a value from A's weight, up to the content to explain. True if B does not have
+ * the weight. */
 static bool is_used(const struct proof *proof, uint32_t of_a)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -71,7 +70,8 @@ static bool is_used(const struct proof *proof, uint32_t of_a)
     return weight == MATCH_NONE;
 }
 
-/* Whether what the whole adds to the part is a weight, or is made from one that B does not use. */
+/* Whether the difference between the whole and the part is a weight, or is made from a weight
+ * that B does not use. */
 static bool adds_weight(const struct proof *proof,
                         const struct formula *part,
                         const struct formula *whole)
@@ -114,7 +114,6 @@ missing_of(struct proof *proof, const struct formula *part, const struct formula
                : MISSING_STEP;
 }
 
-/* What repairs the content if A makes it of the input first. */
 enum missing match_proof_missing(struct proof *proof, uint32_t content, uint32_t input)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -152,7 +151,7 @@ enum missing match_proof_missing(struct proof *proof, uint32_t content, uint32_t
     return MISSING_NOTHING;
 }
 
-/* Whether the content has a formula of A if the one above it means `formula`. */
+/* Whether the content has a formula of A if the content `above` has the formula `formula`. */
 static bool is_repaired_from(struct proof *proof,
                              uint32_t content,
                              uint32_t above,
@@ -167,7 +166,8 @@ static bool is_repaired_from(struct proof *proof,
     return is_right;
 }
 
-/* Whether a function of A that no line of it bound to a name, applied to `above`, repairs the content. */
+/* Whether a function of A, whose result no line bound to a name, repairs the content when it is
+ * applied to `above`. */
 static bool is_step_above(struct proof *proof, uint32_t content, uint32_t above)
 {
     const struct match_meanings *a = &proof->meanings[0];
@@ -183,7 +183,8 @@ static bool is_step_above(struct proof *proof, uint32_t content, uint32_t above)
     return false;
 }
 
-/* The value of A that `above` should be: of as many elements, and made from it; MATCH_NONE: none. */
+/* The value of A that `above` should be: it has as many elements and is one step further.
+ * MATCH_NONE: none. */
 static uint32_t find_step_above(struct proof *proof, uint32_t content, uint32_t above)
 {
     const struct match_contents *contents = proof->ranking->match->contents;
@@ -204,7 +205,7 @@ static uint32_t find_step_above(struct proof *proof, uint32_t content, uint32_t 
         }
         formula = match_meaning_of(&proof->meanings[0], a);
         place = formula.term_count > own.term_count + STEP_TERMS_MAX
-                    ? FORMULA_NOWHERE /* much more than a step */
+                    ? FORMULA_NOWHERE /* more than one step */
                     : formula_find(&own, &formula);
         for (size_t i = 0; i < proof->lost_steps; i++) {
             is_step |= proof->meanings[0].steps[i].argument == hash &&
@@ -223,7 +224,6 @@ static uint32_t find_step_above(struct proof *proof, uint32_t content, uint32_t 
     return MATCH_NONE;
 }
 
-/* The first content above with a step of A missing behind it; `of_a`: that step. */
 uint32_t match_proof_missing_above(struct proof *proof,
                                    uint32_t content,
                                    unsigned depth,
@@ -256,8 +256,6 @@ uint32_t match_proof_missing_above(struct proof *proof,
     return MATCH_NONE;
 }
 
-/* The value of A that repairs the content in the place of its input; MATCH_NONE: none. An input that A does not have
- * is the end of steps that were right so far. */
 uint32_t match_proof_other_value(struct proof *proof, uint32_t content, uint32_t input)
 {
     const struct match_contents *contents = proof->ranking->match->contents;

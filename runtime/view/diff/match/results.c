@@ -1,6 +1,7 @@
-/* The results of both runs: tensors and numbers that nothing was made from. Contents leave open what few
- * numbers and integers are; of a result it matters, be it a loss or an index. A result that one run has
- * alone is no difference by itself. If both have such results, made from the same values, they differ. */
+/* The results of both runs: tensors and numbers from which nothing was made. Contents do not
+ * judge few numbers and integers, because these may be equal by chance; a result such as a loss
+ * or an index must be judged. A result that only one run has is no difference by itself. If each
+ * run has such a result, made from the same values, the results differ. */
 #include "runtime/base/memory.h"
 #include "runtime/view/diff/match/match.h"
 
@@ -8,16 +9,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* So many nearest values that both have are noted of what a result is made from. */
+/* The maximum number of common values that are kept of those that a result is made from. */
 #define ROOTS_MAX 16
-/* So many values are walked for them. */
+/* The maximum number of values that are visited in the search for them. */
 #define RESULT_WALK_MAX 1024
-/* So many values with the same figures are compared. */
+/* The maximum number of values with the same figures that are compared. */
 #define TRIED_MAX 16
-/* Rounding grows along a program. */
+/* The tolerance as a multiple of the usual one: rounding grows along a program. */
 #define SLACK 4
 
-/* What a value is made from, as contents of A. */
+/* The nearest common values that a value is made from, as contents of A. */
 struct roots {
     uint32_t items[ROOTS_MAX];
     size_t count;
@@ -27,8 +28,9 @@ struct results {
     struct match *match;
     uint32_t *orders[2]; /* owned: the values by count and mean; NULL: not sorted yet */
     size_t order_counts[2];
-    bool has_failed;     /* memory ran out */
-    uint32_t *stamps[2]; /* owned: by value, the walk that was there last */
+    bool has_failed; /* memory ran out */
+    uint32_t
+        *stamps[2]; /* owned: by value, the number of the walk that visited it last */
     uint32_t stamp;
     uint32_t *stack; /* owned */
 };
@@ -75,7 +77,7 @@ static bool is_result(const struct match_run *run, uint32_t i)
            run->in.first[i] < run->in.first[i + 1];
 }
 
-/* ---- what a value is made from ---- */
+/* ---- sources of a value ---- */
 
 static uint32_t common_content(const struct match *match, unsigned side, uint32_t value)
 {
@@ -118,7 +120,8 @@ static void mark_back(struct match *match, unsigned side, uint32_t value)
     }
 }
 
-/* The nearest values above that both runs have; `is_back`: those between have been proved by the result. */
+/* Finds the nearest values above that both runs have. With `is_back`, marks the values between
+ * as proven by the result. */
 static void find_roots(struct results *results,
                        unsigned side,
                        uint32_t start,
@@ -215,7 +218,7 @@ find_place(const struct results *results, unsigned side, uint64_t count, double 
     return first;
 }
 
-/* Whether the two values hold the same numbers in the same order, as far as samples say. */
+/* Whether the two values hold the same numbers in the same order, as far as samples show. */
 static bool is_equal_result(const struct results *results, const uint32_t values[2])
 {
     const struct match_run *runs = results->match->runs;
@@ -238,7 +241,7 @@ static bool is_same(const struct match_value *a, const struct match_value *b)
     return a->has_hash && b->has_hash && a->hash == b->hash;
 }
 
-/* Sorts the side's values when one is first sought. false: out of memory. */
+/* Sorts the side's values before their first search. Returns false if out of memory. */
 static bool sort_values(struct results *results, unsigned side)
 {
     struct match_run *run = &results->match->runs[side];
@@ -264,7 +267,7 @@ static bool sort_values(struct results *results, unsigned side)
     return true;
 }
 
-/* The value with the result's very elements that is of its content's partner; MATCH_NONE: none. */
+/* The value of the content's partner that has exactly the result's elements. MATCH_NONE: none. */
 static uint32_t
 find_partner(const struct results *results, unsigned side, uint32_t number)
 {
@@ -285,8 +288,8 @@ find_partner(const struct results *results, unsigned side, uint32_t number)
     return tried > TRIED_MAX ? MATCH_NONE : i;
 }
 
-/* The first of the other side's values with the result's very elements that was made from the same; MATCH_NONE:
- * none. */
+/* The first value of the other side that has exactly the result's elements and was made from the
+ * same values. MATCH_NONE: none. */
 static uint32_t find_same(struct results *results,
                           unsigned side,
                           const struct match_value *value,
@@ -315,7 +318,7 @@ static uint32_t find_same(struct results *results,
     return MATCH_NONE;
 }
 
-/* How far apart the means of equal results may be. */
+/* The maximum distance between the means of equal results. */
 static double find_reach(const struct match_value *value, double mean)
 {
     double reach = isinf(mean) ? 0 : 1e-3 + 1e-3 * fabs(mean);
@@ -325,7 +328,7 @@ static double find_reach(const struct match_value *value, double mean)
                : reach;
 }
 
-/* The value of the other side that is the result; MATCH_NONE: none. */
+/* The value of the other side that equals the result. MATCH_NONE: none. */
 static uint32_t find_equal(struct results *results,
                            unsigned side,
                            uint32_t number,
@@ -369,7 +372,7 @@ static uint32_t find_equal(struct results *results,
 
 /* ---- the results of one side ---- */
 
-/* A number or a few that are equal by chance prove nothing; a fraction does. */
+/* Whether an equal result is a proof. Whole numbers may be equal by chance; fractions are not. */
 static bool is_proof(const struct match_value *value)
 {
     double mean = result_mean(value);
@@ -379,7 +382,7 @@ static bool is_proof(const struct match_value *value)
            isfinite(mean) && mean != floor(mean);
 }
 
-/* The value that the result began as, by whatever names it was passed on since. */
+/* The first value that held the result, before it was bound to other names. */
 static uint32_t first_name(const struct match_run *run, uint32_t value)
 {
     bool is_passed_on = true;
@@ -435,7 +438,8 @@ static void judge_result(struct results *results, unsigned side, uint32_t number
 
 /* ---- results that differ ---- */
 
-/* The result of A that B's result should be: made from the same, and if possible of as many numbers. */
+/* The result of A that corresponds to B's result: made from the same values, preferably with as
+ * many numbers. MATCH_NONE: none. */
 static uint32_t find_other(struct results *results, uint32_t b)
 {
     const struct match *match = results->match;
@@ -497,8 +501,8 @@ static bool prepare(struct results *results)
     return results->stack != NULL;
 }
 
-/* Finds the results that one run has alone, and what a result that both have proves of the values above
- * it; needs the partners. false: out of memory. */
+/* Finds the results that only one run has, and the values that a common result proves. Requires
+ * the partners. Returns false if out of memory. */
 bool match_judge_results(struct match *match)
 {
     struct results results = {.match = match};

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement that reads more items of one container reads some of them, and nobody knows which. */
+/* The maximum number of items of one container that a statement is assumed to read. If the graph
+ * has more, the statement reads only some of them, and nothing shows which. */
 #define SURE_ITEMS_MAX 8
 
 /* ---- values ---- */
@@ -28,7 +29,7 @@ static bool is_number(enum value_kind kind)
     return kind == VALUE_FLOAT || kind == VALUE_INT || kind == VALUE_BOOL;
 }
 
-/* `['layers.0.weight']`: the key of a state dict has a dot. */
+/* Whether the path is a key of a state dict, which has a dot: `['layers.0.weight']`. */
 static bool is_weight_path(struct slice path)
 {
     return path.size > 4 && path.bytes[0] == '[' && path.bytes[1] == '\'' &&
@@ -58,7 +59,8 @@ static bool note_text(struct match_run *run, const struct log_event_view *event)
 
 static const struct statistics no_figures = {.count = 0};
 
-/* The event's figures: those of the newest value with its hash where they are the same, as those of an argument are. */
+/* The event's figures. Shares those of the newest value with the same hash if they are equal, as
+ * an argument's are. */
 static const struct statistics *keep_figures(struct match_run *run,
                                              const struct log_event_view *event)
 {
@@ -208,7 +210,7 @@ static bool links_allocate(struct match_links *links, size_t link_count, size_t 
     return links->first != NULL && links->items != NULL;
 }
 
-/* A counting sort: counts become places; then each link fills the last free place of its key. */
+/* Counting sort: the counts become places; then each link fills the last free place of its key. */
 static void links_fill(struct match_links *links,
                        const struct match_link *pairs,
                        size_t link_count,
@@ -249,7 +251,7 @@ bool match_links_make(struct match_links *in,
 struct edge_list {
     struct match_link *links; /* owned */
     size_t count, capacity;
-    size_t sorted_count; /* the first ones, by their targets */
+    size_t sorted_count; /* links sorted by target, at the beginning */
 };
 
 static bool add_link(struct edge_list *list, uint32_t source, uint32_t target)
@@ -284,7 +286,7 @@ static bool is_same_figures(const struct match_value *a, const struct match_valu
            a->hash == b->hash;
 }
 
-/* How many edges the node has from items of the same container. */
+/* Counts the edges from items of the same container. */
 static uint32_t count_items(const struct match_run *run,
                             const struct match_link *links,
                             size_t count,
@@ -300,7 +302,8 @@ static uint32_t count_items(const struct match_run *run,
     return found;
 }
 
-/* Leaves out, of the edges of one target, those from containers that it reads some item of. */
+/* Removes, of the edges of one target, those from containers with too many items. Returns the
+ * number kept. */
 static size_t
 leave_unsure(const struct match_run *run, struct match_link *links, size_t count)
 {
@@ -323,7 +326,7 @@ leave_unsure(const struct match_run *run, struct match_link *links, size_t count
     return kept;
 }
 
-/* Of each target, the edges that are sure. */
+/* Keeps the edges that are sure, for each target. */
 static void keep_sure(const struct match_run *run, struct edge_list *list)
 {
     size_t kept = 0;
@@ -342,7 +345,7 @@ static void keep_sure(const struct match_run *run, struct edge_list *list)
     list->count = kept;
 }
 
-/* The graph's edges, between values. */
+/* Adds the graph's edges between values. */
 static bool
 copy_edges(struct match_run *run, const struct graph *graph, struct edge_list *list)
 {
@@ -364,18 +367,18 @@ copy_edges(struct match_run *run, const struct graph *graph, struct edge_list *l
     return true;
 }
 
-/* ---- the weights that a statement used by way of a module ---- */
+/* ---- weights that a statement used through a module ---- */
 
-/* The items of state dicts, by each dotted beginning of their keys. */
+/* The items of state dicts, by each dotted prefix of their keys. */
 struct weight_keys {
-    struct number_map map; /* hash of a beginning -> places in entries, chained */
+    struct number_map map; /* hash of a prefix -> places in entries, chained */
     struct weight_entry {
         uint32_t value;
         uint32_t next; /* MATCH_NONE: none */
         struct slice key;
     } * entries; /* owned */
     size_t count, capacity;
-    struct buffer text; /* owned: a key that is sought */
+    struct buffer text; /* owned: the key to find */
 };
 
 static struct slice key_of(const struct match_value *value)
@@ -425,7 +428,7 @@ note_weight(struct weight_keys *keys, const struct match_value *value, uint32_t 
     return true;
 }
 
-/* The first link of the target among those that are sorted. */
+/* The first link of the target among the sorted ones. */
 static size_t place_of_target(const struct edge_list *list, uint32_t target)
 {
     size_t first = 0, end = list->sorted_count;
@@ -442,7 +445,8 @@ static size_t place_of_target(const struct edge_list *list, uint32_t target)
     return first;
 }
 
-/* What the constructor gave to the attribute did not go in: something was loaded since. */
+/* Marks the link from the value that the constructor gave to the attribute: it is outdated,
+ * because the weight was loaded later. */
 static void forget_attribute(const struct match_run *run,
                              struct edge_list *list,
                              uint32_t target,
@@ -472,7 +476,8 @@ static void drop_forgotten(struct edge_list *list)
     list->count = kept;
 }
 
-/* The parameter whose method `self.token.expand` of keys->text is; its name is set then. NUMBER_MAP_NONE: none. */
+/* The parameter of a method call: keys->text ends with a method of it, as `self.token.expand`.
+ * Removes the method from `name`. NUMBER_MAP_NONE: none. */
 static uint32_t find_parameter(const struct weight_keys *keys, struct slice *name)
 {
     size_t method = slice_last_part(*name, '.').size + 1;
@@ -491,7 +496,7 @@ static uint32_t find_parameter(const struct weight_keys *keys, struct slice *nam
     return entry;
 }
 
-/* Links the weights below `self.name` of the value's module. */
+/* Links the weights below `self.name` of the value's module. Returns false if out of memory. */
 static bool link_read(struct match_run *run,
                       struct weight_keys *keys,
                       uint32_t number,
@@ -553,7 +558,8 @@ static bool note_item(struct item_map *items, const struct match_run *run, uint3
            number_map_put(&items->map, hash_of_item(value->name, key_of(value)), i);
 }
 
-/* The statement's other edges from the container were to some item of it. */
+/* Marks the statement's other links from the container: they come from items that it does not
+ * read. */
 static void forget_items(const struct match_run *run,
                          struct edge_list *list,
                          uint32_t target,
@@ -571,7 +577,8 @@ static void forget_items(const struct match_run *run,
     }
 }
 
-/* Of an argument it is not known which of the statement's items it is. */
+/* Links the item under the computed key. Skips arguments: nothing shows which of the statement's
+ * items an argument is. */
 static bool link_item(struct match_run *run,
                       struct item_map *items,
                       uint32_t number,
@@ -725,7 +732,7 @@ void match_run_release(struct match_run *run)
 
 /* ---- lookups ---- */
 
-/* A copy of the sample: what the reader gives is valid until its next item. */
+/* A copy of the sample, because the reader's is valid only until its next item. */
 static const void *read_sample(const struct match_run *run, uint64_t number)
 {
     struct log_item item;
@@ -812,7 +819,6 @@ const struct site *match_run_site(const struct match_run *run,
     return &module->table.sites[value->site - module->first_site];
 }
 
-/* The newest state dict: one of its items; MATCH_NONE: there is none. */
 uint32_t match_newest_dict(const struct match_run *run)
 {
     for (size_t i = run->value_count; i-- > 0;) {
@@ -823,7 +829,6 @@ uint32_t match_newest_dict(const struct match_run *run)
     return MATCH_NONE;
 }
 
-/* Whether the value is in the same container as the other, as that was recorded then. */
 bool match_is_beside(const struct match_value *value, const struct match_value *other)
 {
     return value->is_weight && value->site == other->site &&

@@ -1,5 +1,5 @@
-/* The values of one trace in compact arrays: one entry a tensor or number, and which was made from
- * which. Texts and shapes are borrowed from the reader, which lives as long.
+/* The values of one trace in compact arrays: one entry for each tensor or number, and links from
+ * each value to those made from it. Texts and shapes are borrowed from the reader, which lives as long.
  *
  *     struct match_run run;
  *
@@ -19,12 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The attributes of `self` that a site's statement uses, called ones too: `self.wq` of
- * `q = self.wq(x)`; and its subscripts whose keys are computed. Found once a site. */
+/* The attributes of `self` that a site's statement uses or calls: `self.wq` of `q = self.wq(x)`;
+ * and its subscripts with computed keys. Found once for each site. */
 
 struct match_attribute {
     struct slice name; /* `self.wq`, `self.act.gelu`; in the arena */
-    struct slice key;  /* of `w[prefix + "q"]`, named `w`: `prefix + "q"`; "" else */
+    struct slice
+        key; /* `prefix + "q"` of `w[prefix + "q"]`, named `w`; "" for an attribute */
     bool is_called;
     struct match_attribute *next; /* of the same statement; NULL: none */
 };
@@ -41,13 +42,13 @@ struct match_attributes {
 void match_attributes_init(struct match_attributes *attributes,
                            struct source_lines *sources);
 void match_attributes_release(struct match_attributes *attributes);
-/* Those of the statement that begins at the line. false: out of memory. */
+/* Finds the attributes of the statement that begins at the line. Returns false if out of memory. */
 bool match_attributes_find(struct match_attributes *attributes,
                            uint32_t module,
                            uint32_t line,
                            const struct match_attribute **first);
 
-/* The statement that begins at the line, on one line. */
+/* Writes the statement that begins at the line, joined to one line. */
 void match_statement_add(struct source_lines *sources,
                          uint32_t module,
                          uint32_t line,
@@ -58,8 +59,8 @@ void match_statement_add(struct source_lines *sources,
 struct match_value {
     uint64_t event;
     union {
-        uint64_t hash; /* where has_hash */
-        double number; /* where shape is NULL */
+        uint64_t hash; /* if has_hash */
+        double number; /* if shape is NULL */
     };
     const struct log_shape *shape;       /* NULL: a number */
     const struct statistics *statistics; /* in run.arena, shared with others */
@@ -81,7 +82,7 @@ struct match_value {
 struct match_text {
     struct slice name, text;
     uint32_t call;  /* index */
-    uint32_t value; /* so many values were before it */
+    uint32_t value; /* number of values before it */
 };
 
 struct match_call {
@@ -91,7 +92,7 @@ struct match_call {
     struct slice path;
 };
 
-/* Values by value: those of `i` are items[first[i]] up to items[first[i + 1]]. */
+/* Links between values: those of value `i` are items[first[i]] up to items[first[i + 1]]. */
 struct match_links {
     uint32_t *first; /* owned */
     uint32_t *items; /* owned */
@@ -121,8 +122,8 @@ struct match_run {
     uint64_t event_count;
     size_t tensor_count;
     struct arena arena;
-    struct match_samples *samples; /* owned: those that were asked for */
-    uint32_t recent[MATCH_RECENT]; /* by hash, the newest value with such a one */
+    struct match_samples *samples; /* owned: the samples that were read */
+    uint32_t recent[MATCH_RECENT]; /* by hash, the newest value with such a hash */
 };
 
 bool match_run_read(struct match_run *run,
@@ -131,23 +132,24 @@ bool match_run_read(struct match_run *run,
                     struct error *error);
 void match_run_release(struct match_run *run);
 
-/* The sample's elements, once its grid was asked for; NULL: there are none. */
+/* The sample's elements. Requires a call of match_run_grid before. NULL: there is no sample. */
 const void *match_run_sample(const struct match_run *run,
                              const struct match_value *value);
-/* The grid of the value's sample; its count is 0 where there is none. Reads the sample from the trace when it
- * is first asked for. */
+/* The grid of the value's sample, with count 0 if there is none. The first call reads the sample
+ * from the trace. */
 struct sample_grid match_run_grid(const struct match_run *run,
                                   const struct match_value *value);
 
-/* Writes what the key's expression is in the call, before the value: texts, names, f-strings and their sums.
- * false: it is something else, or a name is not known. keys.c */
+/* Writes the value that the key's expression has in the call, before the value: texts, names,
+ * f-strings and their sums. Returns false if it is another expression or a name is not known.
+ * keys.c */
 bool match_key_add(const struct match_run *run,
                    struct slice expression,
                    uint32_t call,
                    uint32_t value,
                    struct buffer *key);
 
-/* Where the value was made: of an argument, the line that passes it. */
+/* Finds the line that made the value. For an argument, this is the line that passes it. */
 void match_place(const struct match_run *run,
                  const struct match_value *value,
                  uint32_t *module,
@@ -156,17 +158,17 @@ void match_place(const struct match_run *run,
 const struct site *match_run_site(const struct match_run *run,
                                   const struct match_value *value);
 
-/* The newest state dict: one of its items; MATCH_NONE: there is none. */
+/* An item of the newest state dict. MATCH_NONE: there is none. */
 uint32_t match_newest_dict(const struct match_run *run);
-/* Whether the weight is in the same container as the other, as that was recorded then. */
+/* Whether the two are items of the same container in the same recording of it. */
 bool match_is_beside(const struct match_value *value, const struct match_value *other);
 
-/* A pair of numbers of values or of contents. */
+/* A link between two values or two contents, by their numbers. */
 struct match_link {
     uint32_t source, target;
 };
 
-/* Makes the two directions of `links`, of `count` items each. false: out of memory. */
+/* Makes both directions of `links`, for `count` items. Returns false if out of memory. */
 bool match_links_make(struct match_links *in,
                       struct match_links *out,
                       const struct match_link *links,

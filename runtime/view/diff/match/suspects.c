@@ -1,6 +1,6 @@
-/* Which line, or which weight, made B leave A. The region holds the contents between what both have and
- * the first that differs; each line that made one is a suspect, and so is each weight that it used.
- * The evidence for each is added up; docs/internals/diff.md has the table. */
+/* The ranking of suspects: the lines and weights that may have made B leave A. Each line that made
+ * a content of the region is a suspect, and so is each weight that it used. The scores of the
+ * evidence for each are added up; docs/internals/diff.md has the table. */
 #include "runtime/base/hash/hash.h"
 #include "runtime/view/diff/match/ranking.h"
 
@@ -9,9 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Weights that A does not have or has in another order; and values whose elements are in another order
- * than A's from some line on. */
 
 /* ---- order ---- */
 
@@ -64,8 +61,8 @@ static bool are_inputs_in_order(const struct ranking *ranking, uint32_t content)
     return has_any;
 }
 
-/* Lines that laid the content out as it lies nowhere in A, after the last value that lies as A's: nothing
- * says whether they did so rightly. */
+/* Blames the lines after the last value in A's order that laid the content out as no value of A
+ * is. The score is low, because nothing shows whether they are right. */
 static void blame_reshaped(struct ranking *ranking, uint32_t content, uint32_t same)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -88,7 +85,7 @@ static void blame_reshaped(struct ranking *ranking, uint32_t content, uint32_t s
     }
 }
 
-/* The line from which on the content lies in another order than A's. */
+/* Blames the line from which on the content has another order than in A. */
 static void judge_order(struct ranking *ranking, uint32_t content)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -137,8 +134,8 @@ static bool is_missing(const struct match_content *item)
     return item->is_weight && !item->is_weak && item->keys > 0 && item->holders == 0;
 }
 
-/* A weight of A with as many elements that is none of B, or the first of several that are alike and have as
- * many together; MATCH_NONE: none. */
+/* A weight of A with as many elements that B does not have, or the first of several of equal
+ * size that have as many together. MATCH_NONE: none. */
 static uint32_t find_missing(const struct ranking *ranking, uint64_t count)
 {
     const struct match_contents *contents = &ranking->match->contents[0];
@@ -161,7 +158,8 @@ static uint32_t find_missing(const struct ranking *ranking, uint64_t count)
     return MATCH_NONE;
 }
 
-/* Of a matrix that is no square, the shape shows how it lies. Axes of one element do not count. */
+/* Whether the value is a matrix that is square, or one that is not. The shape of the latter
+ * shows whether it is transposed. Axes with one element are ignored. */
 static bool is_matrix(const struct match_value *value, bool is_square)
 {
     const struct log_shape *shape = value->shape;
@@ -211,7 +209,7 @@ static void count_orders(struct ranking *ranking)
     }
 }
 
-/* Transposed, and nearly all others are not; or the other way round. */
+/* Whether the weight is transposed and most others are not, or the reverse. */
 static bool is_unlike(const unsigned orders[4], enum match_order order)
 {
     return (order == MATCH_ORDER_SAME &&
@@ -250,7 +248,7 @@ static void judge_weight_order(struct ranking *ranking, uint32_t value)
     }
 }
 
-/* A's weight that the item of B's state dict is, or begins with; MATCH_NONE: none. */
+/* A's weight that the item of B's state dict equals or begins with. MATCH_NONE: none. */
 static uint32_t weight_of_a(const struct match_contents *b, uint32_t value)
 {
     const struct match_content *item = &b->items[b->run->values[value].content];
@@ -263,8 +261,8 @@ static uint32_t distance(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Both state dicts have their weights in the order of the modules. Of two weights of B that hold the same, the
- * wrong one is beside those that are nearer to the missing one of A than to what it holds. */
+/* The extra score of one of two equal weights of B. Both state dicts are in the order of the
+ * modules, so the wrong one is beside weights nearer to A's missing one than to its own. */
 static double nearness(const struct ranking *ranking, uint32_t value, uint32_t missing)
 {
     const struct match_contents *b = &ranking->match->contents[1];
@@ -288,8 +286,8 @@ static double nearness(const struct ranking *ranking, uint32_t value, uint32_t m
     return 0;
 }
 
-/* A weight that is several of A's: one of them is in B twice, they lie otherwise than those of the other
- * weights, or in another order. */
+/* Judges a weight that packs several of A's. It is suspect if B has one of the pieces twice, or
+ * if the pieces are transposed or ordered unlike those of other packed weights. */
 static void
 judge_pack(struct ranking *ranking, uint32_t value, const struct match_pack *pack)
 {
@@ -333,7 +331,7 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
 
     if (!match_is_beside(&contents[1].run->values[value],
                          &contents[1].run->values[newest])) {
-        /* Of a checkpoint, where something else is used; or of an argument. */
+        /* The weight is an item of a checkpoint, while another copy is used, or an argument. */
         ranking->has_unproved |= partner == MATCH_NONE ||
                                  !is_order_known(match_order_of_value(ranking, value));
         return;
@@ -359,7 +357,7 @@ static void judge_weight(struct ranking *ranking, uint32_t value)
     }
 }
 
-/* The weights that the statements of the content's values used. */
+/* Judges the weights that the statements of the content's values used. */
 static void
 judge_weights_of(struct ranking *ranking, uint32_t content, bool is_first_alone)
 {
@@ -380,12 +378,12 @@ judge_weights_of(struct ranking *ranking, uint32_t content, bool is_first_alone)
 }
 
 struct weights {
-    uint32_t dict; /* of this one alone: an item of it */
+    uint32_t dict; /* an item of the state dict whose weights are collected */
     uint32_t items[VALUES_MAX];
     size_t count;
 };
 
-/* The weights among the inputs of the value, and of those down to `depth`. */
+/* Collects the weights among the inputs of the value, and of its inputs down to `depth`. */
 static void collect_weights(const struct match_contents *contents,
                             uint32_t value,
                             unsigned depth,
@@ -409,8 +407,8 @@ static void collect_weights(const struct match_contents *contents,
     }
 }
 
-/* The weight of the sibling that is to its line what `weight` is to its own: of the same shape, or else of
- * the same rank; NULL: none. */
+/* The weight of the sibling that corresponds to `weight`: one of the same shape, or else of the
+ * same rank. NULL: none. */
 static const struct match_value *find_like(const struct match_run *run,
                                            const struct weights *weights,
                                            const struct match_value *weight)
@@ -433,8 +431,8 @@ static const struct match_value *find_like(const struct match_run *run,
     return found;
 }
 
-/* A line that does what its sibling does, which made a value of A: the weights of the two should lie in
- * the same way. */
+/* Compares the weights of a line with those of its sibling, a line that does the same and made a
+ * value of A. The weights of the two should have the same order. */
 static void judge_siblings(struct ranking *ranking, uint32_t content)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -470,7 +468,7 @@ static void judge_siblings(struct ranking *ranking, uint32_t content)
     }
 }
 
-/* What the region reads and is one of A's weights: an item of B's packed one. */
+/* Judges the packed weights of B from which the region reads a piece that equals a weight of A. */
 static void judge_pieces_of(struct ranking *ranking, uint32_t content)
 {
     const struct match *match = ranking->match;
@@ -519,8 +517,8 @@ static void match_judge_weights(struct ranking *ranking)
     }
 }
 
-/* The weight among the inputs of the content's values, of the newest state dict rather than of a checkpoint;
- * MATCH_NONE: it is read by another name. */
+/* The weight among the inputs of the content's values, preferably of the newest state dict
+ * rather than of a checkpoint. MATCH_NONE: the weight is read by another name. */
 static uint32_t find_read_weight(const struct match_contents *contents,
                                  uint32_t content,
                                  uint32_t input)
@@ -668,7 +666,7 @@ struct match_suspect *match_add_line(struct ranking *ranking, uint32_t value)
     return match_add_suspect(ranking, &suspect);
 }
 
-/* The first value with the weight's key and numbers: where a line put it there. */
+/* The first value with the weight's key and numbers: it has the line that stored the weight. */
 static uint32_t find_written(const struct match_run *run, uint32_t value)
 {
     assert(value < run->value_count);
@@ -687,7 +685,6 @@ static uint32_t find_written(const struct match_run *run, uint32_t value)
     return value;
 }
 
-/* B's weight, and the weight of A that it is held against, or MATCH_NONE. */
 struct match_suspect *
 match_add_weight(struct ranking *ranking, uint32_t value, uint32_t other)
 {
@@ -712,7 +709,6 @@ bool match_is_suspect(const struct ranking *ranking, uint32_t content)
            !ranking->match->contents[1].items[content].is_weight;
 }
 
-/* Whether the value's site made, elsewhere, a value that A has. */
 bool match_is_innocent(const struct ranking *ranking, const struct match_value *value)
 {
     const struct match_contents *contents = &ranking->match->contents[1];
@@ -735,7 +731,8 @@ bool match_is_innocent(const struct ranking *ranking, const struct match_value *
     return false;
 }
 
-/* The statement with its names left out: what is done, not with what. 0: too little is done to say so. */
+/* A hash of the statement without its names: the operations, not their operands. 0: the
+ * statement has too few operations to be compared. */
 static uint64_t form_of(struct ranking *ranking, const struct match_value *value)
 {
     struct slice text;
@@ -771,7 +768,7 @@ static uint64_t form_of(struct ranking *ranking, const struct match_value *value
     return hash;
 }
 
-/* A value that another line of the same function made by doing the same to other values, and that A has;
+/* A value of A that another line of the same call made with the same operations on other values.
  * MATCH_NONE: none. */
 static uint32_t match_find_sibling(struct ranking *ranking, uint32_t number)
 {
@@ -838,7 +835,8 @@ static int compare_suspects(const void *left, const void *right)
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* The only line of the region is it, unless something else speaks against another. */
+/* Adds to the score of the only line of the region, unless there is other evidence against
+ * another suspect. */
 static void blame_alone(struct ranking *ranking)
 {
     struct match_suspect *alone = NULL;
@@ -857,7 +855,7 @@ static void blame_alone(struct ranking *ranking)
     }
 }
 
-/* Words rank suspects; alone they make none certain. */
+/* The score without the evidence from words. Words rank suspects, but do not make one certain. */
 static double sure_score(const struct match_suspect *suspect)
 {
     double score = suspect->score;
@@ -867,11 +865,12 @@ static double sure_score(const struct match_suspect *suspect)
     return score;
 }
 
-/* Of more lines, one may say by a number what A says by an operation: 0.5 of a GELU. */
+/* The maximum number of lines in the region for which a number is strong evidence. In a larger
+ * region a line may have a number where A has an operation: the 0.5 of a GELU. */
 #define NUMBER_LINES_MAX 4
 
-/* Whether there is more evidence than that the line made a value which A does not have: A's step may be
- * two steps of B, with the mistake in the next one. */
+/* Whether there is more evidence than a value that A does not have. A step of A may be two steps
+ * of B, with the mistake in the second. */
 static bool is_strong(const struct ranking *ranking,
                       const struct match_suspect *suspect)
 {
@@ -882,7 +881,7 @@ static bool is_strong(const struct ranking *ranking,
     return (suspect->reasons & reasons) != 0 && sure_score(suspect) >= CERTAIN_STRONG;
 }
 
-/* Whether the only line of the region does just what A's line does. */
+/* Whether the only line of the region has the same operations and numbers as A's line. */
 static bool is_same_statement(const struct ranking *ranking)
 {
     const struct match_words *words = ranking->words;
@@ -893,7 +892,8 @@ static bool is_same_statement(const struct ranking *ranking)
            match_words_count_foreign(&words[1], &words[0]) == 0;
 }
 
-/* Whether the line is blamed for a value that its call was given: the caller's line may be it as well. */
+/* Whether the line is blamed for a value that was passed to its call. Then the caller's line may
+ * be the cause. */
 static bool is_of_argument(const struct ranking *ranking,
                            const struct match_suspect *suspect)
 {

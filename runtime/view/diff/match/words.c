@@ -1,4 +1,4 @@
-/* What a statement does, as words. */
+/* The words of a statement: its operations and numbers. */
 #include "runtime/view/diff/match/words.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ enum word {
     WORD_OPERATORS,
 };
 
-/* Each WORD of words.def is the number of the first name that has it. */
+/* Operations: the number of a WORD of words.def is that of the first name with that word. */
 static const struct operation {
     const char *word, *name;
 } operations[] = {
@@ -27,7 +27,7 @@ static const struct operation {
 #undef OPERATION
 #undef COVERS
 };
-/* What an operation has where its statement gives no number. */
+/* The default number of an operation, for statements that give none. */
 static const struct {
     const char *name;
     double number;
@@ -47,7 +47,7 @@ static void set(struct match_words *words, unsigned bit)
     words->operations[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The bit of the operation's first name, behind those of the operators. 0: it is none. */
+/* The bit of the operation's first name, which follows those of the operators. 0: no operation. */
 static unsigned find_bit(struct slice name)
 {
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
@@ -106,12 +106,12 @@ static bool is_name_byte(char byte)
     return isalnum((unsigned char)byte) || byte == '_';
 }
 
-/* ---- the lexer: strings and comments are no code ---- */
+/* ---- the lexer, which skips strings and comments ---- */
 
 struct lexer {
     struct slice text;
     size_t at;
-    bool is_operand; /* the last word was a value: a minus is a difference */
+    bool is_operand; /* the last word was a value: a minus after it is a difference */
 };
 
 static char byte_at(const struct lexer *lexer, size_t ahead)
@@ -256,7 +256,7 @@ void match_words_add(struct match_words *words, struct slice statement)
 
 /* ---- sets ---- */
 
-/* With the operations that those of `words` cover. */
+/* The words with the operations that they cover. */
 static struct match_words widen(const struct match_words *words)
 {
     struct match_words wide = *words;
