@@ -1,4 +1,4 @@
-/* Makes a call tree node by node. */
+/* The builder of a call tree, node by node. */
 #include "runtime/view/calls/builder.h"
 
 #include "runtime/base/memory.h"
@@ -108,7 +108,7 @@ call_builder_child(struct call_builder *builder, uint32_t parent, struct slice n
     return node;
 }
 
-/* ---- what they hold ---- */
+/* ---- contents of nodes ---- */
 
 bool call_builder_add_index(struct call_builder *builder, uint32_t node, uint64_t index)
 {

@@ -1,6 +1,7 @@
-/* How a call graph is cut up for the layout, lest a picture be wider than anybody looks at: leaves
- * that follow each other below one node stand in a column; what stands below a node with very many
- * children stands in a yard, in rows, and one arrow leads there. */
+/* Frames: the parts of a call graph that the layout places. They keep the picture from becoming
+ * too wide. Consecutive leaves below one node form a column. The children of a node with very
+ * many children form a yard, where they are placed in rows, and a single arrow leads to the
+ * yard. */
 #ifndef MONITORCH_VIEW_CALLS_FRAMES_H
 #define MONITORCH_VIEW_CALLS_FRAMES_H
 
@@ -9,52 +10,53 @@
 #include "runtime/view/calls/graph.h"
 #include "runtime/view/layout/layout.h"
 
-/* What the layout finds a place for: a box, a column of boxes, or a yard. */
+/* A part that the layout places: a box, a column of boxes, or a yard. */
 struct call_frame {
     uint32_t box_count;
-    uint32_t yard;  /* that it lies in, or LAYOUT_NONE: the page */
-    uint32_t holds; /* the yard that it is, or LAYOUT_NONE */
-    double width;   /* with its border; the caller's, as the next */
+    uint32_t yard;  /* the yard that it is inside; LAYOUT_NONE: the page */
+    uint32_t holds; /* the yard that it is itself; LAYOUT_NONE: none */
+    double width;   /* with its border; the caller sets width and height */
     double height;
     bool is_column;
 };
 
-/* All owned by the arena. */
+/* The frames of a graph. The arena owns everything. */
 struct call_frames {
     struct call_frame *frames;
     uint32_t frame_count;
-    uint32_t *frame_of;        /* for each node that is drawn */
-    bool *has_children;        /* for each node: in the graph */
-    struct layout_edge *edges; /* between frames in one yard, or on the page */
+    uint32_t *frame_of;        /* by node, if it is drawn */
+    bool *has_children;        /* by node */
+    struct layout_edge *edges; /* between frames of one yard, or of the page */
     size_t edge_count;
-    uint32_t yard_count; /* each has a greater number than the one that it lies in */
+    uint32_t yard_count; /* outer yards have smaller numbers */
 };
 
-/* Finds places for the frames of a call graph: the page and each yard are laid out by themselves,
- * the inner ones first; around it a yard is one box. */
+/* The layout of a call graph's frames. The page and each yard are laid out separately, inner
+ * yards first. In the layout around it a yard is one box. */
 
 /* A yard, or the page. */
 struct call_level {
-    struct layout layout; /* owned; its boxes and edges are borrowed from the levels' */
+    struct layout layout; /* owned; its boxes and edges are borrowed from the levels */
     size_t first_box;
     size_t first_edge;
-    double x; /* of its layout on the page */
+    double x; /* position of its layout on the page */
     double y;
-    unsigned depth; /* how many yards it lies in */
+    unsigned depth; /* number of yards around it */
 };
 
 struct call_levels {
     struct call_frames *frames; /* borrowed */
-    struct call_level *levels;  /* by the yards' numbers; the page is the last */
+    struct call_level *levels;  /* by number of the yard; the page is the last */
     uint32_t count;
-    uint32_t *box_of; /* for each frame; owned by the arena, as all below */
+    uint32_t *box_of; /* by frame; owned by the arena, as all below */
     struct layout_box *boxes;
     struct layout_edge *edges;
     double proportion;
 };
 
-/* `proportion`: of the page, height by width; 0: rows are as wide as they are, within reason. Sizes of
- * the frames that are yards are filled in. To be released in any case, before the arena. */
+/* Lays out the page and all yards, and sets the sizes of the frames that are yards.
+ * `proportion`: height of the page by its width; 0: as wide as the content needs, within limits.
+ * Has to be released in any case, before the arena. */
 bool call_levels_lay_out(struct call_levels *levels,
                          struct call_frames *frames,
                          double proportion,

@@ -1,4 +1,4 @@
-/* The graph of a call tree: made of it, and written as text, DOT or a picture's file. */
+/* The graph of a call tree: its construction, and its output as text, DOT or a picture's file. */
 #include "runtime/view/calls/graph.h"
 
 #include "runtime/base/memory.h"
@@ -12,10 +12,10 @@
 
 /* A call graph as text: DOT, and a tree for a terminal. */
 
-#define NAME_LIMIT  120 /* bytes that are shown */
+#define NAME_LIMIT  120 /* in bytes */
 #define SHAPE_LIMIT 200
 
-/* Writes "layers x 2", as far as the options say so. */
+/* Appends the node's label: "layers", or "layers x 2" if the options ask for it. */
 static void
 call_label_add(const struct call_graph *graph, uint32_t node, struct buffer *text)
 {
@@ -91,17 +91,17 @@ bool call_graph_add_dot(const struct call_graph *graph,
 
 /* ---- A call graph's tree for a terminal ---- */
 
-/* Deeper nodes stand below each other. */
+/* Deeper nodes are not indented further. */
 #define DEPTH_MAX 64
 
 struct text_view {
     const struct call_graph *graph; /* borrowed */
     struct buffer *text;            /* borrowed */
     bool has_color;
-    bool has_more[DEPTH_MAX]; /* whether a line goes on down at that depth */
+    bool has_more[DEPTH_MAX]; /* by depth: whether a vertical line continues below */
 };
 
-/* The next drawn child; CALL_NODE_NONE where there is none. */
+/* The first drawn node from `node` on among its siblings. CALL_NODE_NONE: none. */
 static uint32_t next_drawn(const struct call_graph *graph, uint32_t node)
 {
     while (node != CALL_NODE_NONE && !graph->is_drawn[node]) {
@@ -167,7 +167,7 @@ static bool add_line(struct text_view *view, uint32_t node, unsigned depth)
     return is_done;
 }
 
-/* The node below, beside or above which is printed next; CALL_NODE_NONE at the end. */
+/* The node that is printed after `node`, in depth-first order. CALL_NODE_NONE: the end. */
 static uint32_t step(const struct call_graph *graph, uint32_t node, unsigned *depth)
 {
     const struct call_node *nodes = graph->tree->nodes;
@@ -193,7 +193,7 @@ bool call_graph_add_text(const struct call_graph *graph,
                          struct buffer *text)
 {
     struct text_view view = {.graph = graph, .text = text, .has_color = has_color};
-    unsigned depth = 0; /* below the root, drawn or not */
+    unsigned depth = 0; /* below the root, whether that is drawn or not */
     uint32_t node = 0;
     unsigned above = graph->has_root ? 0 : 1;
 
@@ -208,13 +208,13 @@ bool call_graph_add_text(const struct call_graph *graph,
     return true;
 }
 
-/* From a call graph to a file. */
+/* A call graph as a file. */
 
 #define POINTS_PER_INCH 72.0
-/* With fewer nobody reads anything. */
+/* The least resolution that is readable. */
 #define DPI_LEAST 24.0
 
-/* How much larger a picture is painted where its page's size was given. */
+/* The factor by which a picture is enlarged to the size of its page. */
 static double scale_of(const struct picture *picture, const struct call_page *page)
 {
     if (page->width > 0) {
@@ -226,7 +226,8 @@ static double scale_of(const struct picture *picture, const struct call_page *pa
     return 1.0;
 }
 
-/* A picture too large for the dots that were asked for has fewer, as long as it can be read. */
+/* The resolution of a picture: less than asked for if the picture would be too large, unless it
+ * became unreadable. */
 static double dpi_of(const struct picture *picture, double dpi)
 {
     double most = cairo_png_dpi_most(picture);
@@ -289,7 +290,7 @@ void call_graph_release(struct call_graph *graph)
 
 /* ---- the root ---- */
 
-/* The path "root" alone is the model itself. */
+/* Whether the node is the model itself: the root, or the path "root". */
 static bool is_model(const struct call_tree *tree, uint32_t node)
 {
     return node == 0 || (tree->nodes[node].parent == 0 &&
@@ -316,11 +317,11 @@ static bool draws_root(const struct call_tree *tree)
 
 /* ---- nodes and edges ---- */
 
-/* What a graph is made of besides itself. */
+/* The state of a graph's construction. */
 struct making {
-    const struct call_tree *tree; /* borrowed; before names were merged */
-    uint32_t *map; /* owned; the number that each of its nodes has in the graph */
-    struct number_map known; /* owned; edges that there are */
+    const struct call_tree *tree; /* borrowed; the tree before names are merged */
+    uint32_t *map;                /* owned; by its nodes: the node in the graph */
+    struct number_map known;      /* owned; edges that were added */
 };
 
 static bool add_edge(struct call_graph *graph,
@@ -367,7 +368,7 @@ static bool connect(struct call_graph *graph, struct making *making)
     return true;
 }
 
-/* Finds out what is drawn, and fills the map. */
+/* Chooses the tree that is drawn, and fills the map. */
 static bool choose_nodes(struct call_graph *graph,
                          struct making *making,
                          const struct call_tree *tree,

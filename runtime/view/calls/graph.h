@@ -1,5 +1,5 @@
-/* The graph that is drawn of a call tree: a box for each node, an arrow from each to those below
- * it. docs/reference/calls.md tells the rules. */
+/* The graph that is drawn of a call tree: a box for each node, and an arrow from each node to
+ * those below it. docs/reference/calls.md has the rules. */
 #ifndef MONITORCH_VIEW_CALLS_GRAPH_H
 #define MONITORCH_VIEW_CALLS_GRAPH_H
 
@@ -10,30 +10,32 @@
 #include "runtime/view/picture/render.h"
 
 struct call_graph_options {
-    bool has_repetition; /* labels tell how many indices were seen: "layers x 2" */
-    bool has_leaves;     /* else call_tree_prune is done first */
-    bool merges_names;   /* nodes of one name are one */
-    bool has_shapes;     /* boxes tell the shape where it is known */
+    bool has_repetition; /* labels show the number of indices: "layers x 2" */
+    bool has_leaves;     /* else call_tree_prune is applied first */
+    bool merges_names;   /* merges all nodes of one name */
+    bool has_shapes;     /* boxes show the shape if it is known */
 };
 #define CALL_GRAPH_OPTIONS_DEFAULT                                                     \
     ((struct call_graph_options){.has_repetition = true, .has_shapes = true})
 
 struct call_graph_edge {
-    uint32_t source; /* numbers of nodes */
+    uint32_t source; /* index of a node */
     uint32_t target;
 };
 
 struct call_graph {
-    const struct call_tree *tree; /* what is left to draw: the caller's, or one of: */
-    struct call_tree pruned;      /* owned, as the next */
-    struct call_tree merged;      /* all nodes below the root */
-    /* Whether the root is drawn: where paths begin with more than one name, and where there was
-     * the path "root", which is the model itself and no node besides. */
+    const struct call_tree
+        *tree;               /* the drawn tree: the caller's, or one of the next two */
+    struct call_tree pruned; /* owned, as the next */
+    struct call_tree merged; /* owned; all nodes are children of the root */
+    /* Whether the root is drawn. It is if paths start with more than one name, or if there is
+     * the path "root", which is the model itself and gets no other node. */
     bool has_root;
-    const struct call_node *model; /* of that path; borrowed from a tree; may be NULL */
-    bool *is_drawn;                /* owned; for each node */
+    const struct call_node
+        *model;     /* the node of the path "root"; borrowed from a tree; may be NULL */
+    bool *is_drawn; /* owned; by node */
     uint32_t drawn_count;
-    struct call_graph_edge *edges; /* owned; between drawn nodes, each once */
+    struct call_graph_edge *edges; /* owned; between drawn nodes, without duplicates */
     size_t edge_count;
     struct call_graph_options options;
 };
@@ -41,22 +43,21 @@ struct call_graph {
 void call_graph_init(struct call_graph *graph);
 void call_graph_release(struct call_graph *graph);
 
-/* Makes a graph that was initialised, and not to be moved any more; the tree has to live as long.
- * Fails where memory runs out; to be released in any case. */
+/* Builds a graph that was initialised and will not be moved. The tree must live as long as the
+ * graph. Returns false if memory runs out; the graph has to be released in any case. */
 bool call_graph_build(struct call_graph *graph,
                       const struct call_tree *tree,
                       const struct call_graph_options *options,
                       struct error *error);
 
-/* The node whose calls and shape are told for a node: the model's own for the root. */
+/* The node whose calls and shape a node shows: the model's node for the root. */
 static inline const struct call_node *call_graph_shown(const struct call_graph *graph,
                                                        uint32_t node)
 {
     return node == 0 && graph->model != NULL ? graph->model : &graph->tree->nodes[node];
 }
 
-/* Whether it is told how many calls there were: where that is no surprise it is not, being one,
- * or one for each index. */
+/* Whether a node shows its number of calls. It does not if that is 1, or 1 for each index. */
 static inline bool call_graph_shows_calls(const struct call_graph *graph,
                                           const struct call_node *drawn)
 {
@@ -64,7 +65,8 @@ static inline bool call_graph_shows_calls(const struct call_graph *graph,
            drawn->call_count != drawn->index_count;
 }
 
-/* The size of the page in inches; 0: as large as what is on it. One alone: in proportion. */
+/* The size of the page in inches. 0: as large as the content, or in proportion to the other
+ * size. */
 #define CALL_PAGE_MOST 1000.0
 struct call_page {
     double width;
@@ -80,7 +82,7 @@ struct call_attribute {
     struct slice value;
 };
 
-/* Appends a whole `digraph`, with the attributes in their order. false: out of memory. */
+/* Appends a `digraph` with the attributes in their order. Returns false if memory runs out. */
 bool call_graph_add_dot(const struct call_graph *graph,
                         const struct call_attribute *attributes,
                         size_t attribute_count,
@@ -91,10 +93,10 @@ bool call_graph_add_dot(const struct call_graph *graph,
 struct call_picture_options {
     enum picture_theme theme;
     struct slice title;    /* "": none */
-    struct call_page page; /* both given: the picture has their proportion */
+    struct call_page page; /* the picture has this proportion if both sizes are given */
 };
 
-/* Draws into a picture that was initialised. Fails where memory runs out. */
+/* Draws the graph into a picture that was initialised. Returns false if memory runs out. */
 bool call_graph_draw(const struct call_graph *graph,
                      const struct call_picture_options *options,
                      struct picture *picture,
@@ -104,21 +106,21 @@ bool call_graph_draw(const struct call_graph *graph,
 
 struct call_render_options {
     enum render_format format;
-    double dpi; /* PNG */
+    double dpi; /* for PNG */
     struct call_picture_options picture;
-    const struct call_attribute *attributes; /* DOT; borrowed */
+    const struct call_attribute *attributes; /* for DOT; borrowed */
     size_t attribute_count;
 };
 
-/* Appends a file's bytes to `bytes`. Fails where memory runs out, where cairo is not on the
- * machine, and for a picture of more pixels than it paints. */
+/* Appends the file's content to `bytes`. Returns false if memory runs out, if cairo is not
+ * installed, or if the picture has too many pixels. */
 bool call_graph_render(const struct call_graph *graph,
                        const struct call_render_options *options,
                        struct buffer *bytes,
                        struct error *error);
 
-/* Appends the tree for a terminal, a line for each node. Nothing is merged here. false: out of
- * memory. */
+/* Appends the tree for a terminal, one line for each node. Returns
+ * false if memory runs out. */
 bool call_graph_add_text(const struct call_graph *graph,
                          bool has_color,
                          struct buffer *text);

@@ -1,4 +1,4 @@
-/* A call graph as a picture: frames and boxes, the layout of them, arrows, and a title above. */
+/* A call graph as a picture: frames and boxes, their layout, arrows, and a title above. */
 #include "runtime/view/calls/frames.h"
 
 #include "runtime/base/memory.h"
@@ -9,19 +9,19 @@
 #include <assert.h>
 #include <math.h>
 
-/* Which parts of a call graph's picture have a yard of their own. */
+/* Yards: the parts of a call graph's picture that are laid out separately. */
 
-/* More frames below one node get a yard; */
+/* A node with more children than this gets a yard for them. */
 #define ROW_MOST 9
-/* as many where those beside it have a yard. */
+/* A sibling of such a node gets a yard for this many children or more. */
 #define ROW_LEAST 2
 
 struct yard_search {
     struct call_frames *frames; /* borrowed */
-    uint32_t *parents;      /* for each frame, or LAYOUT_NONE; owned, as the next two */
-    uint32_t *child_counts; /* for each frame */
-    uint32_t *yards;        /* for each frame: that of its children, or LAYOUT_NONE */
-    bool *has_wide_child;   /* for each frame */
+    uint32_t *parents; /* by frame: its parent or LAYOUT_NONE; owned, as all below */
+    uint32_t *child_counts; /* by frame */
+    uint32_t *yards;        /* by frame: the yard of its children, or LAYOUT_NONE */
+    bool *has_wide_child;   /* by frame */
 };
 
 static bool yard_search_init(struct yard_search *yard_search)
@@ -73,7 +73,7 @@ static bool has_yard(const struct yard_search *yard_search, uint32_t frame)
     return yard_search->child_counts[frame] >= (is_beside ? ROW_LEAST : ROW_MOST + 1);
 }
 
-/* Parents stand before their children. */
+/* Numbers the yards, and sets the yard of each frame. Parents precede their children. */
 static void find_yards(struct yard_search *yard_search)
 {
     struct call_frames *frames = yard_search->frames;
@@ -92,7 +92,7 @@ static void find_yards(struct yard_search *yard_search)
     }
 }
 
-/* One edge to the yard, instead of those to all that is in it. */
+/* Replaces the edges to frames in a yard by one edge to the yard. */
 static void lead_to_yards(struct yard_search *yard_search)
 {
     struct call_frames *frames = yard_search->frames;
@@ -115,7 +115,7 @@ static void lead_to_yards(struct yard_search *yard_search)
     frames->edge_count = kept_count;
 }
 
-/* Finds the yards of frames that are a tree. */
+/* Finds the yards of frames that form a tree. Returns false if memory runs out. */
 static bool call_yards_find(struct call_frames *frames)
 {
     struct yard_search yard_search = {.frames = frames};
@@ -132,32 +132,32 @@ static bool call_yards_find(struct call_frames *frames)
 struct call_box {
     double width;
     double height;
-    /* Set by the caller: the place in its column, and whether it has children in the graph. */
+    /* Set by the caller: the position in its column, and whether it has children in the graph. */
     double y;
     bool has_children;
     struct slice name;
-    struct pills times; /* "× 6"; none where there is one */
+    struct pills times; /* "× 6"; empty for one index */
     struct slice calls; /* "0–5 · 12 calls"; "" */
     struct slice shape; /* "" */
 };
 
-/* So many leaves that follow each other make a column. */
+/* At least this many consecutive leaves form a column. */
 #define COLUMN_LEAST 3
-/* Longer columns are several. */
+/* Longer columns are split. */
 #define COLUMN_MOST 24
 
-/* Leaves below one node, with nothing else between them. */
+/* Consecutive leaves below one node. */
 struct run {
     uint32_t length;
-    uint32_t frame; /* CALL_NODE_NONE as long as it has none */
+    uint32_t frame; /* CALL_NODE_NONE: none yet */
 };
 
 struct finding {
     struct call_frames *frames;     /* borrowed */
     const struct call_graph *graph; /* borrowed */
-    uint32_t *parent_counts;        /* for each node; owned, as all below */
-    uint32_t *open_runs; /* for each node: that of its last child, or CALL_NODE_NONE */
-    uint32_t *run_of;    /* for each node, or CALL_NODE_NONE */
+    uint32_t *parent_counts;        /* by node; owned, as all below */
+    uint32_t *open_runs; /* by node: the run of its last child, or CALL_NODE_NONE */
+    uint32_t *run_of;    /* by node: its run, or CALL_NODE_NONE */
     struct run *runs;
     uint32_t run_count;
 };
@@ -168,7 +168,7 @@ static bool finding_init(struct finding *finding, struct arena *arena)
     struct call_frames *frames = finding->frames;
     size_t count = graph->tree->node_count;
 
-    /* A yard has a frame and an edge besides. */
+    /* Room for yards: each adds a frame and an edge. */
     frames->frames =
         arena_allocate(arena, graph->drawn_count, 2 * sizeof *frames->frames);
     frames->frame_of = arena_allocate(arena, count, sizeof *frames->frame_of);
@@ -246,7 +246,7 @@ static void place_node(struct finding *finding, uint32_t node)
     frames->frames[frames->frame_of[node]].box_count++;
 }
 
-/* A column gets the edge of its first box. */
+/* Adds the edges between frames. A column gets the edge of its first box only. */
 static void add_edges(struct finding *finding)
 {
     const struct call_graph *graph = finding->graph;
@@ -268,7 +268,7 @@ static void add_edges(struct finding *finding)
     }
 }
 
-/* false: out of memory, here and below. Finds boxes and columns. */
+/* Finds boxes, columns and yards. Returns false if memory runs out. */
 static bool call_frames_find(struct call_frames *frames,
                              const struct call_graph *graph,
                              struct arena *arena)
@@ -291,7 +291,7 @@ static bool call_frames_find(struct call_frames *frames,
     return is_done && (graph->options.merges_names || call_yards_find(frames));
 }
 
-/* The box of a node in a call graph's picture: its name, its number of calls, its shape. */
+/* The box of a node in a call graph's picture: its name, number of calls and shape. */
 
 #define NAME_SIZE    10.0
 #define SMALL_SIZE   7.5
@@ -303,7 +303,7 @@ static bool call_frames_find(struct call_frames *frames,
 #define SHAPE_MAX    200.0
 #define MORE         SLICE(", \xE2\x80\xA6")
 #define WIDTH_LEAST  52.0
-/* So many runs of indices are written one by one. */
+/* The most runs of indices that are written out. */
 #define RUN_MAX 4
 
 static struct text_style name_style(const struct sheet *sheet)
@@ -321,9 +321,9 @@ static struct text_style shape_style(const struct sheet *sheet)
     return (struct text_style){PICTURE_MONO, SMALL_SIZE, sheet->palette->code};
 }
 
-/* ---- what it says ---- */
+/* ---- texts of a box ---- */
 
-/* "0–5, 8": runs of numbers. An ellipsis at the end: there are more. */
+/* Appends the indices as runs, "0–5, 8", and an ellipsis if there are more. */
 static void add_indices(struct buffer *text, const struct call_node *node)
 {
     uint32_t i = 0;
@@ -390,7 +390,7 @@ static void prepare_times(struct call_box *box,
     pill_add(&box->times, sheet, sheet_keep(sheet), sheet->palette->argument, 0);
 }
 
-/* The first of several shapes, as many as are at most `width` wide. */
+/* As many of the first shapes as fit into `width`. */
 static struct slice shorten_shapes(struct sheet *sheet,
                                    struct text_style style,
                                    struct slice shapes,
@@ -416,7 +416,7 @@ static struct slice shorten_shapes(struct sheet *sheet,
     return sheet_keep(sheet);
 }
 
-/* The shapes of the first arguments, and of the result. */
+/* Sets the text of the shapes of the first arguments and of the result. */
 static void prepare_shape(struct call_box *box,
                           struct sheet *sheet,
                           const struct call_graph *graph,
@@ -472,7 +472,7 @@ static void call_box_prepare(struct call_box *box,
 
 /* ---- drawing ---- */
 
-/* A line in the middle of the box. Gives back the next line's top. */
+/* Draws a centered line of text in the box. Returns the top of the next line. */
 static double draw_small(const struct call_box *box,
                          struct sheet *sheet,
                          struct text_style style,
@@ -488,7 +488,7 @@ static double draw_small(const struct call_box *box,
     return y + SMALL_HEIGHT;
 }
 
-/* Finds out what the box says, and its size. */
+/* Draws the box with its top left corner at (x, y). */
 static void call_box_draw(const struct call_box *box,
                           struct sheet *sheet,
                           const struct call_graph *graph,
@@ -514,14 +514,14 @@ static void call_box_draw(const struct call_box *box,
     sheet_end(sheet);
 }
 
-/* A call graph as a picture: boxes, the layout of them, arrows, and a title above. */
+/* A call graph as a picture: boxes, their layout, arrows, and a title above. */
 
 #define MARGIN       18.0
 #define TITLE_SIZE   13.0
 #define LINE_SIZE    8.0
 #define TITLE_HEIGHT 18.0
 #define LINE_HEIGHT  11.5
-/* The title has at least so much room, however narrow the graph is. */
+/* The title has at least this width, however narrow the graph is. */
 #define HEAD_WIDTH_LEAST 240.0
 #define COLUMN_PADDING   7.0
 #define COLUMN_GAP       6.0
@@ -532,14 +532,14 @@ struct drawing {
     const struct call_picture_options *options; /* borrowed */
     struct call_frames frames;                  /* owned by `arena` */
     struct call_levels levels;
-    struct call_box *boxes; /* for each node; owned by `arena` */
+    struct call_box *boxes; /* by node; owned by `arena` */
     double width;           /* of the graph */
     double height;
     struct slice title;
     struct slice line;
     double head_width;
     double head_height;
-    double x; /* of the graph in the picture */
+    double x; /* position of the graph in the picture */
     double y;
     struct arena arena;
 };
@@ -556,13 +556,13 @@ static bool allocate(struct drawing *drawing)
            call_frames_find(&drawing->frames, graph, &drawing->arena);
 }
 
-/* How much larger a column is than what is in it, on each side. */
+/* The space on each side of a column's boxes; 0 for other frames. */
 static double padding_of(const struct call_frame *frame)
 {
     return frame->is_column ? COLUMN_PADDING : 0;
 }
 
-/* Those of yards are not known yet. */
+/* Measures boxes and columns. Yards are measured by the layout. */
 static void measure_boxes(struct drawing *drawing)
 {
     const struct call_graph *graph = drawing->graph;
@@ -670,7 +670,7 @@ static void draw_head(struct drawing *drawing)
 
 /* ---- the page ---- */
 
-/* The picture's size, made larger in one direction where it has to have a proportion. */
+/* Sets the picture's size. It is enlarged in one direction if the page has a proportion. */
 static void set_size(struct drawing *drawing)
 {
     const struct call_page *page = &drawing->options->page;
@@ -734,7 +734,7 @@ static void draw_edges(struct drawing *drawing)
     }
 }
 
-/* Of a column or a yard. */
+/* Draws the background of a column or a yard. */
 static void draw_ground(struct drawing *drawing, uint32_t number)
 {
     struct sheet *sheet = &drawing->sheet;
@@ -751,7 +751,8 @@ static void draw_ground(struct drawing *drawing, uint32_t number)
     item->stroke_width = 0.75;
 }
 
-/* A yard stands behind those that lie in it, and has a smaller number. */
+/* Draws the backgrounds of yards before those of columns. An outer yard has a smaller number
+ * than the yards in it, so it is drawn first. */
 static void draw_grounds(struct drawing *drawing)
 {
     const struct call_frames *frames = &drawing->frames;

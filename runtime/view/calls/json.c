@@ -3,7 +3,7 @@
 #include "runtime/view/words/paint.h"
 
 #define INDENT 2
-/* Deeper nesting is not indented further. */
+/* Deeper nodes are not indented further. */
 #define INDENT_MAX 200
 
 static void start_line(struct buffer *text, uint32_t depth)
@@ -12,7 +12,7 @@ static void start_line(struct buffer *text, uint32_t depth)
     text_add_blanks(text, INDENT * (size_t)(depth < INDENT_MAX ? depth : INDENT_MAX));
 }
 
-/* Up to the bracket behind which the children stand. */
+/* Appends a node up to the bracket that its children follow. */
 static void open_node(struct buffer *text, const struct call_node *node, uint32_t depth)
 {
     buffer_add(text, SLICE("{"));
@@ -49,7 +49,7 @@ close_node(struct buffer *text, const struct call_node *node, uint32_t depth)
 bool call_tree_add_json(const struct call_tree *tree, struct buffer *text)
 {
     uint32_t node = 0;
-    uint32_t depth = 0; /* of brackets: two for each level of the tree */
+    uint32_t depth = 0; /* number of open brackets: two for each level of the tree */
 
     open_node(text, &tree->nodes[0], 0);
     for (;;) {

@@ -1,4 +1,4 @@
-/* Finds places for the frames of a call graph. */
+/* Levels: the layout of a call graph's page and yards. */
 #include "runtime/view/calls/frames.h"
 
 #include "runtime/base/memory.h"
@@ -6,15 +6,15 @@
 #include <math.h>
 
 #define PADDING 14.0
-/* Of a page and of yards where nothing else is asked for. */
+/* The proportion of the page and of yards, unless the caller chooses one. */
 #define PROPORTION 0.6
-/* A tree is read best where each of its levels is a row; what is larger then is wrapped. */
+/* A tree is most readable if each of its levels is one row. A tree larger than this is wrapped. */
 #define WIDTH_MOST  1600.0
 #define HEIGHT_MOST 2400.0
-/* Of so many boxes nobody sees where they begin. */
+/* In a layout with more boxes than this, tops are not aligned: nobody would see it. */
 #define ALIGNED_MOST 5000
 
-/* ---- which boxes and edges a level has ---- */
+/* ---- boxes and edges of a level ---- */
 
 static bool allocate(struct call_levels *levels, struct arena *arena)
 {
@@ -27,7 +27,7 @@ static bool allocate(struct call_levels *levels, struct arena *arena)
     return !arena->has_failed;
 }
 
-/* Each level's stand one after the other, in the order of the frames. */
+/* Gives each level a consecutive range of boxes and edges, in the order of the frames. */
 static void share_out(struct call_levels *levels)
 {
     const struct call_frames *frames = levels->frames;
@@ -81,7 +81,7 @@ static void fill(struct call_levels *levels)
     }
 }
 
-/* ---- a level ---- */
+/* ---- one level ---- */
 
 static bool lay_out_once(struct layout *layout, double proportion, struct error *error)
 {
@@ -102,7 +102,7 @@ lay_out_level(struct call_levels *levels, struct call_level *level, struct error
 
     layout->boxes = levels->boxes + level->first_box;
     layout->edges = levels->edges + level->first_edge;
-    /* A yard's pieces stand in rows whatever is asked for. */
+    /* A level of several unconnected pieces, as in a yard, is always wrapped into rows. */
     if (layout->edge_count + 1 < layout->box_count) {
         return lay_out_once(layout, wanted, error);
     }
@@ -113,7 +113,8 @@ lay_out_level(struct call_levels *levels, struct call_level *level, struct error
            lay_out_once(layout, wanted, error);
 }
 
-/* The top of the highest box in the layer of `box`: the middles of all stand at one height. */
+/* The top of the highest box in the layer of `box`. The centers of a layer's boxes have the same
+ * height. */
 static double layer_top(const struct layout *layout, const struct layout_box *box)
 {
     double middle = box->y + box->height / 2;
@@ -135,7 +136,7 @@ static bool is_upright(const struct layout_point *curve)
            fabs(curve[0].x - curve[1].x) < 1e-6 && fabs(curve[0].x - curve[2].x) < 1e-6;
 }
 
-/* An upright line that goes from one height to another. */
+/* Makes the curve a vertical line between two heights. */
 static void set_upright(struct layout_point *curve, double start, double end)
 {
     curve[0].y = start;
@@ -150,7 +151,7 @@ static struct layout_point *last_curve(const struct layout *layout,
     return layout->points + edge->first_point + edge->point_count - 4;
 }
 
-/* A box can move up where its edges are upright lines at their ends. */
+/* Sets the moves of boxes to 0 that have an edge which does not end in a vertical line. */
 static void keep_bound(const struct layout *layout, double *moves)
 {
     for (size_t i = 0; i < layout->edge_count; i++) {
@@ -180,7 +181,8 @@ static void move_up(struct layout *layout, const double *moves)
         }
         if (moves[edge->target] > 0) {
             set_upright(last, last[0].y, last[3].y - moves[edge->target]);
-            /* An arrow needs a direction: the curve before that ends upright too. */
+            /* An arrow needs a direction, so a last curve without length is dropped. The curve
+             * before it ends vertically too. */
             if (last[3].y - last[0].y < 0.01 && edge->point_count > 4) {
                 edge->point_count -= 3;
             }
@@ -191,8 +193,8 @@ static void move_up(struct layout *layout, const double *moves)
     }
 }
 
-/* Boxes of one layer begin at one height: the layout has their middles there, which leaves columns
- * and yards of different length far from what they belong to. */
+/* Aligns the tops of the boxes of each layer. The layout aligns their centers, which leaves
+ * columns and yards of different heights far from their parents. */
 static bool align_tops(struct layout *layout)
 {
     double *moves;
@@ -205,7 +207,7 @@ static bool align_tops(struct layout *layout)
         return false;
     }
     for (size_t i = 0; i < layout->box_count; i++) {
-        moves[i] = 0; /* of those that nothing leads to: they stand highest */
+        moves[i] = 0; /* boxes without incoming edges are at the top already */
     }
     for (size_t i = 0; i < layout->edge_count; i++) {
         const struct layout_box *target = &layout->boxes[layout->edges[i].target];
@@ -218,9 +220,10 @@ static bool align_tops(struct layout *layout)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all levels ---- */
 
-/* The frame that a yard is. */
+/* Lays out all yards and the page, inner yards first, and sets the size of each yard's frame.
+ * `holders`: by yard, its frame. */
 static bool
 lay_out_yards(struct call_levels *levels, const uint32_t *holders, struct error *error)
 {
@@ -240,7 +243,7 @@ lay_out_yards(struct call_levels *levels, const uint32_t *holders, struct error 
     return lay_out_level(levels, &levels->levels[levels->count - 1], error);
 }
 
-/* From the outer to the inner ones. */
+/* Sets the positions of the yards on the page, outer yards first. */
 static void place_yards(struct call_levels *levels, const uint32_t *holders)
 {
     for (uint32_t i = 0; i + 1 < levels->count; i++) {

@@ -12,23 +12,23 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The modules that a trace's calls went through. */
+/* The modules that the calls of a trace belong to. */
 
-/* The most arguments of a call that are shown. */
+/* A shape text of more bytes than this gets no more arguments. */
 #define SHAPE_LIMIT 400
 
 struct reading {
     struct call_trace *trace;  /* borrowed */
     struct log_reader *reader; /* owned, as all below */
     struct open_calls calls;
-    struct number_map places; /* a call's number -> where its path stands */
+    struct number_map places; /* number of a call -> index of its path */
     struct buffer scratch;
 };
 
 static struct call_path *call_trace_add(struct call_trace *trace,
                                         struct call_path path);
 
-/* Whether the file's beginning is a trace's. */
+/* Whether a file that starts like this is a trace. */
 static bool call_trace_is_log(struct slice beginning)
 {
     return slice_starts(beginning, SLICE(LOG_MAGIC));
@@ -44,7 +44,8 @@ static bool is_forward(const struct reading *reading, const struct open_call *ca
                SLICE("forward"));
 }
 
-/* A forward that calls its base class's is one call of the module. */
+/* Whether the call counts as one of its module: it is a forward, and not one that another
+ * forward of the same module called, as that of a subclass does. */
 static bool is_module_call(const struct reading *reading, const struct open_call *call)
 {
     const struct open_call *parent = call->parent;
@@ -76,7 +77,8 @@ static bool note_call(struct reading *reading, const struct log_call_view *view)
 
 /* ---- shapes ---- */
 
-/* Arguments stand before the arrow, what is returned behind it. */
+/* Adds the shape of an argument or result to the path. Arguments precede the arrow, results
+ * follow it. */
 static bool note_event(struct reading *reading, const struct log_event_view *event)
 {
     uint32_t place = number_map_get(&reading->places, event->call);
@@ -139,7 +141,8 @@ static void write_state(struct reading *reading)
     }
 }
 
-/* Each call of an nn.Module's method that was not made from a method of the same module. */
+/* Reads a trace: a path for each call of an nn.Module's forward that another forward of the same
+ * module did not make. */
 static bool
 call_trace_read_log(struct call_trace *trace, const char *path, struct error *error)
 {
@@ -168,7 +171,7 @@ call_trace_read_log(struct call_trace *trace, const char *path, struct error *er
 }
 
 #define TEXT_SIZE_MAX ((size_t)1 << 32)
-/* Of a file's beginning: enough to know it by. */
+/* The number of bytes that identify a trace. */
 #define BEGINNING_SIZE 64
 
 void call_trace_init(struct call_trace *trace)
@@ -185,7 +188,8 @@ void call_trace_release(struct call_trace *trace)
     call_trace_init(trace);
 }
 
-/* Adds a path; texts are borrowed. NULL: out of memory. Valid until the next is added. */
+/* Adds a path; its texts are borrowed. NULL: out of memory. The result is valid until the next
+ * path is added. */
 static struct call_path *call_trace_add(struct call_trace *trace, struct call_path path)
 {
     void *paths = trace->paths;
@@ -243,7 +247,7 @@ bool call_trace_read_text(struct call_trace *trace, struct slice text)
 
 /* ---- files ---- */
 
-/* What a path with a zero byte in it would be: something else than a list of paths. */
+/* Whether the text can be a list of paths: it has no zero byte. */
 static bool is_text(struct slice text)
 {
     return text.size == 0 || memchr(text.bytes, '\0', text.size) == NULL;
@@ -268,7 +272,8 @@ read_text_file(struct call_trace *trace, const char *path, struct error *error)
     return true;
 }
 
-/* false also where the file cannot be read: who reads all of it tells why. */
+/* Whether the file is a trace. Also false if the file cannot be read: the reader of the whole
+ * file reports that. */
 static bool is_log_file(const char *path)
 {
     char beginning[BEGINNING_SIZE];

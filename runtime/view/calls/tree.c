@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* So many digits are less than 2^63, whatever they are. */
+/* Numbers of at most this many digits fit into 63 bits. */
 #define INDEX_DIGITS 18
 
 void call_tree_init(struct call_tree *tree)
@@ -41,7 +41,8 @@ bool call_index_read(struct slice segment, uint64_t *index)
 
 /* ---- from paths ---- */
 
-/* Leads the way from the root: the node of a path so far. */
+/* The node of the next segment of a path, below `node`. An index is added to `node` itself.
+ * CALL_NODE_NONE: out of memory, or too many nodes. */
 static uint32_t
 step(struct call_builder *builder, uint32_t node, struct slice segment, uint64_t number)
 {
@@ -89,19 +90,19 @@ add_path(struct call_builder *builder, const struct call_path *path, uint64_t nu
                                                    .has_own_shape = node != above});
 }
 
-/* ---- from trees: what is to be done is told in the header ---- */
+/* ---- from trees, as tree.h describes ---- */
 
 struct conversion {
     struct call_builder builder;
     const struct call_tree *from; /* borrowed */
-    uint32_t *map; /* borrowed; for each node of `from` its place, or CALL_NODE_NONE */
+    uint32_t *map; /* borrowed; by node of `from`: its new node, or CALL_NODE_NONE */
     bool has_failed;
 };
 
-/* What becomes of a node, whose parent has its place already. */
+/* Sets the new node of a node whose parent has one already. */
 typedef void (*place_function)(struct conversion *conversion, uint32_t node);
 
-/* The node becomes, or joins, the child of that name. */
+/* Merges the node into the child of that name, which is created if there is none. */
 static void place_below(struct conversion *conversion, uint32_t node, uint32_t parent)
 {
     assert(node < conversion->from->node_count);
@@ -139,7 +140,7 @@ static void place_squashed(struct conversion *conversion, uint32_t node)
         place_below(conversion, node, parent);
         return;
     }
-    old.count = 0; /* these paths went through the parent and are counted there */
+    old.count = 0; /* the parent counts these paths already */
     conversion->map[node] = parent;
     conversion->has_failed =
         !call_builder_add_index(&conversion->builder, parent, index) ||
