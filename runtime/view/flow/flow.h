@@ -1,6 +1,6 @@
 /* A trace as a graph: which value was made from which. A node is an event, or several that were
- * folded to one; an edge says that the one value went into the other, or is the other. Knows
- * nothing of pictures: docs/internals/graph.md tells how it is found.
+ * folded to one. An edge means that one value went into the other, or is the other. Knows
+ * nothing of pictures: docs/internals/graph.md describes how it is found.
  *
  *     struct flow_graph graph;
  *
@@ -8,7 +8,7 @@
  *     if (flow_graph_build(&graph, reader, sources, &options, &error)) { … }
  *     flow_graph_release(&graph);
  *
- * Everything in it is borrowed from the graph's own arena: the reader may be gone. Equal traces
+ * All its memory is in the graph's own arena: the reader may be freed. Equal traces
  * give equal graphs; nodes, groups and edges are in the order in which they began. */
 #ifndef MONITORCH_VIEW_FLOW_FLOW_H
 #define MONITORCH_VIEW_FLOW_FLOW_H
@@ -29,7 +29,7 @@
 
 enum flow_fold {
     FLOW_FOLD_AUTO, /* folds turns of a loop and repeated calls that are alike */
-    FLOW_FOLD_ALL, /* also those that differ: one node for each site of a function and path */
+    FLOW_FOLD_ALL,  /* one node for each site of a function and path */
     FLOW_FOLD_NONE,
 };
 
@@ -119,15 +119,14 @@ struct flow_gradient {
 };
 
 struct flow_node {
-    unsigned flags;      /* enum flow_node_flag, combined */
-    uint32_t group;      /* the innermost group; FLOW_NONE: none */
-    uint64_t event;      /* number of its first event */
-    uint64_t count;      /* number of its events; 1 if nothing was folded */
-    enum flow_mark mark; /* the gravest of its events */
-    uint64_t marked;     /* number of the first event with that mark */
-    struct slice remark; /* text of flow_options.remark for that event; "" */
-    struct slice
-        name; /* `x`, `self.scale`, `out[0]['logits']`; `return` for a result */
+    unsigned flags;          /* enum flow_node_flag, combined */
+    uint32_t group;          /* the innermost group; FLOW_NONE: none */
+    uint64_t event;          /* number of its first event */
+    uint64_t count;          /* number of its events; 1 if nothing was folded */
+    enum flow_mark mark;     /* the gravest of its events */
+    uint64_t marked;         /* number of the first event with that mark */
+    struct slice remark;     /* text of flow_options.remark for that event; "" */
+    struct slice name;       /* `x`, `self.scale`, `out[0]['logits']`, `return` */
     struct slice file;       /* as the trace has it */
     uint32_t line;           /* 0: not known */
     struct slice code;       /* the line's text without blanks around it; "" */

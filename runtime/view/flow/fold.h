@@ -1,4 +1,4 @@
-/* The state of folding. Private to fold.c. */
+/* The state of folding, and flow_mix. Private to this folder. */
 #ifndef MONITORCH_VIEW_FLOW_FOLD_H
 #define MONITORCH_VIEW_FLOW_FOLD_H
 

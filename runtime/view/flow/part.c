@@ -188,11 +188,10 @@ bool flow_graph_keep(struct flow_graph *graph, const bool *kept, struct error *e
 
 /* Indices of the edges: by their targets, as the graph has them, and by their sources. */
 struct index {
-    uint32_t *first_in; /* owned; node_count + 1 items: first edge to each node */
-    uint32_t
-        *first_out; /* owned; node_count + 1 items: first place in `out` of each node */
-    uint32_t *out;  /* owned; edges, by source */
-    uint32_t *queue; /* owned; kept nodes, in the order of visits */
+    uint32_t *first_in;  /* owned; node_count + 1 items: first edge to each node */
+    uint32_t *first_out; /* owned; node_count + 1 items: first place in `out` */
+    uint32_t *out;       /* owned; edges, by source */
+    uint32_t *queue;     /* owned; kept nodes, in the order of visits */
     uint32_t count;
 };
 
