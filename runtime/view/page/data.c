@@ -1,7 +1,7 @@
 /* The data of a page as one JSON object: docs/reference/schemas/page.json has the fields.
  *
- * A trace may have more events than a page can hold. One reading finds what is said of all visits of a
- * line (series.h), and writes events one by one, as many as there is room for. */
+ * A trace may have more events than a page can hold. A single pass collects the facts of all visits of
+ * each line (series.h), and writes as many single events as there is room for. */
 #include "runtime/view/page/data.h"
 
 #include "runtime/base/memory.h"
@@ -18,7 +18,7 @@
 
 #define DIGITS 4
 
-/* Bits of an event in the column `flags`. */
+/* Bits of an event in the column `flags`. CHANGE and MARK are factors. */
 enum {
     EVENT_FIGURES = 1,   /* four numbers in `figures` */
     EVENT_NONFINITE = 2, /* three numbers in `nonfinite` */
@@ -50,16 +50,16 @@ struct data {
     const struct page *page; /* borrowed */
     struct series_set set;   /* owned */
     struct open_calls open_calls;
-    struct number_map call_index; /* a call's number -> its place in the columns */
+    struct number_map call_index; /* call number -> index in the columns */
     uint32_t call_count;
-    uint64_t *kept; /* owned: the events, in their order */
+    uint64_t *kept; /* owned: numbers of the written events, ascending */
     size_t kept_capacity;
     uint32_t kept_count;
-    uint64_t total;                      /* of events with a value */
-    uint64_t limit;                      /* of events */
-    uint64_t last;                       /* the event that was written last */
+    uint64_t total;                      /* number of events with a value */
+    uint64_t limit;                      /* the most events to write */
+    uint64_t last;                       /* the event written last */
     struct tables tables;                /* owned */
-    struct buffer columns[COLUMN_COUNT]; /* owned: numbers, a comma behind each */
+    struct buffer columns[COLUMN_COUNT]; /* owned: numbers, each followed by a comma */
     struct error *error;
 };
 
@@ -78,10 +78,10 @@ static void add_number(struct data *data, enum column column, uint64_t number)
     buffer_add_bytes(&data->columns[column], digit, sizeof digit);
 }
 
-/* ---- which events are written ---- */
+/* ---- selection of events ---- */
 
-/* The first ones and the last ones, those around the focus, and of each series the first one and the
- * first with a NaN. */
+/* Whether the event is written: it is one of the first or last ones, near the focus, or the
+ * first of its series, or the first of its series with a NaN or an infinity. */
 static bool is_kept(const struct data *data,
                     const struct series *series,
                     const struct log_event_view *event)
@@ -116,7 +116,7 @@ static bool write_call(struct data *data, const struct open_call *call)
     }
     data->call_count++;
     add_number(data, COLUMN_NUMBER, call->call);
-    /* 0: none, else 1 + the place. */
+    /* 0: no parent, else 1 + its index */
     add_number(data, COLUMN_PARENT, parent == NUMBER_MAP_NONE ? 0 : parent + 1);
     add_number(data, COLUMN_MODULE, module == NUMBER_MAP_NONE ? 0 : module + 1);
     add_number(data, COLUMN_LINE, call->line);
@@ -124,7 +124,7 @@ static bool write_call(struct data *data, const struct open_call *call)
     return true;
 }
 
-/* The call and those that it was made from, where they are not written yet: parents first. */
+/* Writes the call and its callers if they are not written yet, parents first. */
 static bool write_calls(struct data *data, struct open_call *call)
 {
     struct open_call *top = call;
@@ -257,11 +257,11 @@ static bool write_event(struct data *data,
     return true;
 }
 
-/* So many values before the one that the verdict is about. */
+/* Number of values with a table before the one that the verdict is about. */
 #define TABLES_NEAR 100
 
-/* Of a trace with many values: the first of each series, the first with a NaN, those with a mark, and those
- * near the focus. */
+/* Whether the value has a table. In a trace with many values these are: the first of each
+ * series, its first with a NaN or an infinity, those with a mark, and those near the focus. */
 static bool has_table(const struct data *data,
                       const struct series *series,
                       const struct log_event_view *event)
@@ -338,7 +338,7 @@ static bool visit_item(struct data *data, const struct log_item *item)
     }
 }
 
-/* An event may be left out by its place from the end. */
+/* Counts the events with a value, because is_kept needs the distance from the end. */
 static void count_events(struct data *data)
 {
     struct log_item item;
@@ -410,7 +410,8 @@ static void add_columns(const struct data *data, struct buffer *text)
     buffer_add_byte(text, '}');
 }
 
-/* The place of each node's event among those that are written; NUMBER_MAP_NONE: it is not. */
+/* Finds the index of each node's event among the written ones. NUMBER_MAP_NONE: it is not
+ * written. */
 static void find_places(const struct data *data, uint32_t *places)
 {
     const struct graph *graph = data->page->graph;
@@ -441,8 +442,9 @@ static void add_edge(struct buffer *column,
     buffer_add_byte(column, ',');
 }
 
-/* Three numbers each: how far the target is behind the one before, how far the source is before the
- * target, and the kind, with EDGE_UNSURE where that is so. Edges are in the order of their targets. */
+/* Adds three numbers per edge: the distance of its target from the previous target, the distance
+ * from its source to its target, and its kind, with EDGE_UNSURE if it is unsure. Edges are
+ * sorted by target. */
 static bool add_edges(struct data *data, struct buffer *text)
 {
     const struct graph *graph = data->page->graph;
@@ -496,8 +498,8 @@ static void add_bound(struct buffer *text, float bound)
     buffer_add_byte(text, ',');
 }
 
-/* Of each bin three numbers: the least, the greatest, and a sum: 1 where a value is not finite, 2 where
- * none is finite (the others are 0 then), 4 where one is NaN or +Inf. */
+/* Adds three numbers per bin: minimum, maximum and flags. Flags: 1 a value is not finite, 2 no
+ * value is finite (minimum and maximum are 0), 4 a value is NaN or +Inf. */
 static void
 add_strip(struct buffer *text, struct slice key, const struct series_strip *strip)
 {
@@ -588,7 +590,7 @@ static void add_functions(const struct site_table *table, struct buffer *text)
     buffer_add_byte(text, ']');
 }
 
-/* Of each site its line, function, kind, arm and number of events. */
+/* Adds line, function, kind, arm and number of events of each site. */
 static void
 add_sites(const struct data *data, const struct log_module *module, struct buffer *text)
 {
@@ -628,7 +630,7 @@ static void add_files(struct data *data, struct buffer *text)
     buffer_add_byte(text, ']');
 }
 
-/* ---- what is said first, and of the run ---- */
+/* ---- the verdict and the run ---- */
 
 static void add_row(const struct page_row *row, struct buffer *text)
 {
@@ -740,7 +742,7 @@ static bool add_object(struct data *data, struct buffer *text)
     return !text->has_failed || out_of_memory(data);
 }
 
-/* ---- all of it, as large as it may be ---- */
+/* ---- the whole object, up to its size limit ---- */
 
 static void data_release(struct data *data)
 {
@@ -753,7 +755,7 @@ static void data_release(struct data *data)
     memory_free(data->kept);
 }
 
-/* So many events, and those that each series keeps. */
+/* Writes the object with at most `limit` events, plus those that each series keeps. */
 static bool write_data(const struct page *page,
                        uint64_t limit,
                        struct buffer *text,
@@ -772,7 +774,7 @@ static bool write_data(const struct page *page,
     return is_done;
 }
 
-/* About so many bytes belong to an event: measured. */
+/* Mean size of an event in bytes, measured. */
 #define BYTES_OF_EVENT 80
 
 bool page_data_add(const struct page *page,

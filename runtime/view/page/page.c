@@ -1,5 +1,5 @@
-/* The file of a page: what is said first and the pictures as markup, the rest as data that the script
- * shows. Without a script the verdict and the picture are there all the same. */
+/* The HTML file of a page: the verdict and the pictures are markup, the rest is data that the
+ * script shows. Without a script, the verdict and the picture are still visible. */
 #include "runtime/view/page/page.h"
 
 #include "runtime/view/page/data.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The lines of page.css and page.js, as the build has made texts of them. */
+/* The lines of page.css and page.js, which the build has converted to string literals. */
 static const char *const style[] = {
 #include "monitorch_page_css.inc"
 };
@@ -15,7 +15,8 @@ static const char *const script[] = {
 #include "monitorch_page_js.inc"
 };
 
-/* Whatever is in the traces: nothing is loaded, and no script runs but ours. */
+/* The policy ensures that the page loads nothing and runs no script but ours, whatever the
+ * traces contain. */
 static const char head[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
@@ -62,7 +63,7 @@ static const char body_end[] =
     "picture do not.</p></noscript>\n"
     "</main>\n";
 
-/* ---- texts that are not ours ---- */
+/* ---- texts from traces and sources ---- */
 
 static void text_add(struct buffer *bytes, struct slice text)
 {
@@ -74,7 +75,7 @@ static void text_add(struct buffer *bytes, struct slice text)
     buffer_release(&plain);
 }
 
-/* Lines stay lines. */
+/* Adds a text and keeps its line ends. */
 static void lines_add(struct buffer *bytes, struct slice text)
 {
     while (text.size > 0) {
@@ -115,7 +116,8 @@ static void block_add(struct buffer *bytes, struct slice lines)
     }
 }
 
-/* The lines up to the first empty one; the others open when they are wanted. */
+/* Adds the verdict: the lines up to the first empty one. The others are in a block that opens on
+ * request. */
 static void verdict_add(const struct page *page, struct buffer *bytes)
 {
     static const char *const classes[] = {
@@ -138,7 +140,7 @@ static void verdict_add(const struct page *page, struct buffer *bytes)
     buffer_add(bytes, SLICE("</section>\n"));
 }
 
-/* Inside a page an SVG has no declaration of its own. */
+/* Adds an SVG without its XML declaration, which HTML does not allow. */
 static void picture_add(struct buffer *bytes, struct slice svg, struct slice theme)
 {
     buffer_add(bytes, SLICE("<div class=\"picture "));
@@ -170,9 +172,9 @@ static void pictures_add(const struct page *page, struct buffer *bytes)
     buffer_add(bytes, SLICE("</section>\n"));
 }
 
-/* The size of the character at that place if the page must not hold it as it is, and its number:
- * `<`, which could end the script element; controls; and what changes the direction of the text
- * after it. 0: it stays. */
+/* Returns the size of the character at `at` if the page must escape it, and sets `*code` to its
+ * number. These are `<`, which could end the script element, control characters, and characters
+ * that change the direction of the following text. 0: the character is copied. */
 static size_t find_unseen(struct slice json, size_t at, unsigned *code)
 {
     const unsigned char *bytes = (const unsigned char *)json.bytes + at;
@@ -199,8 +201,8 @@ static size_t find_unseen(struct slice json, size_t at, unsigned *code)
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* Whether none of the eight bytes begins one of these characters, as nearly none does: all are below
- * 0x7F, and no `<`. */
+/* Whether none of the eight bytes can start such a character, which is true of nearly all data:
+ * all are below 0x7F, and none is `<`. */
 static bool are_plain(const char *bytes)
 {
     uint64_t eight;
@@ -212,7 +214,7 @@ static bool are_plain(const char *bytes)
            0;
 }
 
-/* In JSON these characters occur in strings alone, so an escape means the same. */
+/* In JSON these characters occur only in strings, so an escape has the same meaning. */
 static void data_add(struct buffer *bytes, struct slice json)
 {
     size_t start = 0;
@@ -256,9 +258,9 @@ static bool add_data(const struct page *page,
     return is_done;
 }
 
-/* `<` in the data, which is longer there. */
+/* Room for escapes of `<` in the data. */
 #define ESCAPES_SIZE 16384
-/* Style, script and what else is beside the parts. */
+/* Room for style, script and the other fixed parts. */
 #define FRAME_SIZE 98304
 
 uint64_t page_part_size(uint64_t max_size, size_t count)

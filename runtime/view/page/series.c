@@ -1,4 +1,4 @@
-/* What is known of each name at each site over all its visits. */
+/* Series: the facts of each name at each site over all its visits. */
 #include "runtime/view/page/series.h"
 
 #include "runtime/base/hash/mix.h"
@@ -41,7 +41,7 @@ void series_set_release(struct series_set *set)
 
 /* ---- texts ---- */
 
-/* The text in `scratch`. */
+/* Adds the text of `scratch` to the set's texts, and empties `scratch`. */
 static bool keep(struct series_set *set, uint32_t *text)
 {
     bool is_done = !set->scratch.has_failed &&
@@ -62,7 +62,7 @@ name_of(struct series_set *set, const struct log_event_view *event, uint32_t *na
     return keep(set, name);
 }
 
-/* A reader has each shape once. */
+/* Finds the text of a shape. A reader has one object per shape, so its address is the key. */
 static bool
 shape_form(struct series_set *set, const struct log_shape *shape, uint32_t *form)
 {
@@ -93,7 +93,7 @@ form_of(struct series_set *set, const struct log_event_view *event, uint32_t *fo
 
 /* ---- series ---- */
 
-/* A parameter's gradients are of no line. */
+/* Gradients of parameters belong to no line. */
 static uint32_t site_of(const struct log_event_view *event)
 {
     return (event->flags & LOG_EVENT_PARAMETER) != 0 ? SITE_NONE : event->site_number;
@@ -130,7 +130,8 @@ static bool find(struct series_set *set,
     return true;
 }
 
-/* By its site and the place of its name in the site table, without a text's hash. */
+/* Finds the event's series by its site and the address of its name in the site table, which
+ * saves hashing the name. */
 static bool
 find_series(struct series_set *set, const struct log_event_view *event, uint32_t *index)
 {
@@ -163,7 +164,7 @@ static void add_form(struct series *series, uint32_t form)
     }
 }
 
-/* The least and the greatest finite element; false: there is none. */
+/* Finds the least and the greatest finite element. Returns false if there is none. */
 static bool range_of(const struct log_event_view *event, double *low, double *high)
 {
     switch (event->kind) {
@@ -200,7 +201,7 @@ static void halve_bins(struct series_strip *strip)
     strip->bin_width *= 2;
 }
 
-/* The strip's next visit. */
+/* Adds the next visit to the strip. */
 static void add_bin(struct series_strip *strip,
                     const struct log_event_view *event,
                     bool is_bad,
@@ -302,7 +303,7 @@ static void add_to_module(struct series_set *set,
     }
 }
 
-/* Whether it has more than -Inf, which masks have. */
+/* Whether a non-finite value has a NaN or +Inf. Masks have only -Inf. */
 static bool has_nan(const struct log_event_view *event)
 {
     if (event->kind == VALUE_TENSOR) {

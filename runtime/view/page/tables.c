@@ -1,4 +1,4 @@
-/* The elements of single values that a page shows. */
+/* Tables: the elements of single values that a page shows. */
 #include "runtime/view/page/tables.h"
 
 #include "runtime/base/memory.h"
@@ -37,7 +37,7 @@ static void add_real(struct buffer *text, double number)
     }
 }
 
-/* Integers exactly, of complex numbers the magnitude. */
+/* Adds an integer exactly, or the magnitude of a complex number. */
 static void add_element(struct buffer *text, const struct dtype_value *value)
 {
     if (value->class == DTYPE_CLASS_SIGNED) {

@@ -1,5 +1,6 @@
-/* The elements of single values that a page shows: the recorded sample, and a histogram where whole values
- * were recorded. Of two traces also those of the other trace's value. Not for use elsewhere.
+/* Tables: the elements of single values that a page shows. A table has the recorded sample, and a
+ * histogram if the whole value was recorded. With two traces, it also has the other trace's value.
+ * Private to this folder.
  *
  *     tables_init(&tables);
  *     tables_add(&tables, place, &event, 0)          an event with a table …
@@ -17,31 +18,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many values have a table at most. */
+/* Limit of the values that have a table. */
 #define TABLES_MAX        1000
 #define TABLES_EVENT_NONE UINT64_MAX
 #define TABLES_BIN_COUNT  40
 
-/* A value of the other trace: it is compared with the one at `place` of the page. */
+/* A value of the other trace, to be compared with the value at `place` of the page. */
 struct tables_other {
     uint64_t event;
     uint32_t place;
 };
 
-/* The histogram of the value that was added last, while its elements are read. */
+/* The histogram of the value added last, while its elements are read. */
 struct tables_histogram {
     uint64_t event;
     enum dtype dtype;
     double low, high;
     uint64_t bins[TABLES_BIN_COUNT];
-    uint64_t count; /* elements in the bins */
+    uint64_t count; /* number of elements in the bins */
 };
 
 struct tables {
-    struct buffer own, others; /* owned: JSON objects, a comma behind each */
+    struct buffer own, others; /* owned: JSON objects, each followed by a comma */
     uint32_t count;
     struct tables_histogram histogram;
-    struct buffer *open; /* `own` or `others`, whose last object is not ended; NULL */
+    struct buffer
+        *open; /* `own` or `others`, if its last object is unfinished; else NULL */
     struct tables_other *wanted; /* owned */
     size_t wanted_capacity;
     uint32_t wanted_count;
@@ -50,21 +52,21 @@ struct tables {
 void tables_init(struct tables *tables);
 void tables_release(struct tables *tables);
 
-/* The value at that place of the page, and the number of the other trace's; TABLES_EVENT_NONE: there is
- * none. false: out of memory. */
+/* Adds the table of the value at `place` of the page. `other` is the event of the other trace,
+ * or TABLES_EVENT_NONE. Returns false if memory runs out. */
 bool tables_add(struct tables *tables,
                 uint32_t place,
                 const struct log_event_view *event,
                 uint64_t other);
-/* A piece of whole values: of the last value, or of none that is here. */
+/* Adds a piece of whole values. It is ignored if it does not belong to the value added last. */
 void tables_add_data(struct tables *tables, const struct log_item *item);
 
-/* Reads the wanted values of the other trace. */
+/* Reads the values of the other trace that were requested. */
 bool tables_read_others(struct tables *tables,
                         struct log_reader *reader,
                         struct error *error);
 
-/* Two fields of an object. */
+/* Adds two fields of a JSON object. */
 void tables_write(struct tables *tables, struct buffer *text);
 
 #endif

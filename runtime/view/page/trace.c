@@ -9,23 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So many steps of the way from a value back to its cause. */
+/* The number of steps from a value back towards its cause. */
 #define DEPTH     8
 #define CHAIN_MAX 24
 _Static_assert(WHY_PRODUCERS_MAX <= CHAIN_MAX, "each producer has a row");
-/* A picture with more boxes would be most of the page. */
+/* A picture of more boxes is left out: it would be most of the page. */
 #define NODES_MAX 1000
-/* Edges of more values are left out: their graph needs about 500 bytes each. */
+/* Above this number of values, edges are left out: their graph needs about 500 bytes per value. */
 #define GRAPH_MAX 500000
 
 struct trace_page {
     const struct page_trace_options *options; /* borrowed */
     struct why why;                           /* owned */
-    struct graph graph;                       /* owned: where `why` made none */
+    struct graph graph;                       /* owned: the graph, if `why` made none */
     struct buffer title, text, pictures[2];   /* owned */
     struct page_row rows[CHAIN_MAX];
     struct page_list chain;
-    size_t place; /* among the traces of the page */
+    size_t place; /* index among the traces of the page */
     struct page page;
     struct error *error;
 };
@@ -37,13 +37,14 @@ static bool has_answer(const struct trace_page *trace)
     return trace->why.target != FLOW_NONE;
 }
 
-/* Where every infinity is meant, nothing is wrong: the page is that of the run. */
+/* Whether there is a cause to show. If every infinity is intended, nothing is wrong, and the
+ * page shows only the run. */
 static bool has_cause(const struct trace_page *trace)
 {
     return has_answer(trace) && !trace->why.is_soft;
 }
 
-/* What `why` prints, its first line as the title. */
+/* Adds the output of `why`, with its first line as the title. */
 static void add_answer(struct trace_page *trace)
 {
     struct buffer whole = BUFFER_INIT;
@@ -95,7 +96,8 @@ static void find_verdict(struct trace_page *trace)
     }
 }
 
-/* `why` needs a graph of the whole trace. Where there is no room for it, all else is shown. */
+/* Asks `why` for a verdict, which needs a graph of the whole trace. If that exceeds the memory limit, the page
+ * shows everything else. */
 static bool ask_why(struct trace_page *trace)
 {
     const struct page_trace_options *options = trace->options;
@@ -152,7 +154,7 @@ static void find_chain(struct trace_page *trace)
         return;
     }
     for (uint32_t i = 0; i < why->producer_count; i++) {
-        /* In the order of the report: the main producer first. */
+        /* The order is that of the report: the main producer first. */
         uint32_t at = i == 0 ? why->main : i <= why->main ? i - 1 : i;
         const struct why_producer *producer = &why->producers[at];
         struct page_row *row = add_row(trace, producer->node);
@@ -235,9 +237,9 @@ static bool find_graph(struct trace_page *trace)
     return graph_build(&trace->graph, why->reader, &options, trace->error);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole page ---- */
 
-/* What the caller has found. */
+/* Copies the caller's verdict to the page. */
 static void use_verdict(struct trace_page *trace, const struct page *verdict)
 {
     struct page *page = &trace->page;
@@ -250,7 +252,7 @@ static void use_verdict(struct trace_page *trace, const struct page *verdict)
     page->focus = verdict->focus;
 }
 
-/* Values that are fine are not marked. */
+/* The mark of an event. Equal values have none. */
 static enum flow_mark mark_of(void *why, uint64_t event)
 {
     enum flow_mark mark = why_mark(why, event);
@@ -318,7 +320,7 @@ static bool make_pictures(struct trace_page *trace)
                                                                : draw_trace(trace);
 }
 
-/* The part of one trace; its title in `title`. */
+/* Adds the part of one trace; writes its title to `title`. */
 static bool add_part(const struct page_trace_options *options,
                      size_t place,
                      struct buffer *bytes,
@@ -367,13 +369,14 @@ static void merge_result(struct page_trace_result *all,
     all->damage_count += one->damage_count;
 }
 
-/* Which trace's title is the file's: one that made what is wrong, one that is bad, or the first. */
+/* The weight of a trace's title: the file gets the title of a trace with the cause, else of a
+ * bad one, else of the first. */
 static int weight_of(const struct page_trace_result *result)
 {
     return result->is_cause ? 2 : result->state == PAGE_BAD;
 }
 
-/* All parts, and the file's title. */
+/* Adds all parts, and finds the file's title. */
 static bool add_parts(const struct page_trace_options *options,
                       struct buffer *bytes,
                       struct buffer *title,

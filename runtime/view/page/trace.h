@@ -1,4 +1,4 @@
-/* The page of one trace: the verdict of `why`, a picture, and all lines with what they saw. */
+/* The page of one trace: the verdict of `why`, a picture, and all lines with their values. */
 #ifndef MONITORCH_VIEW_PAGE_TRACE_H
 #define MONITORCH_VIEW_PAGE_TRACE_H
 
@@ -8,33 +8,35 @@
 
 struct page_trace_options {
     const char *path; /* of the trace */
-    /* Further traces of the run, such as ranks: each is a page of its own in the same file. */
+    /* Further traces of the run, such as those of other ranks. Each is a page of its own in the
+     * same file. */
     const char *const *others;
     size_t other_count;
-    const char *command; /* that makes the page again; may be NULL */
-    /* The value to explain, the limit of memory for that, `strip` and `progress`. */
+    const char *command; /* command that makes the page again; may be NULL */
+    /* The value to explain, its memory limit, `strip` and `progress`. */
     struct why_ask ask;
-    /* How the picture is drawn where there is no NaN, or always if it is_own_picture; NULL: so that
-     * it fits a screen. */
+    /* The options of the picture if there is no NaN, or always if is_own_picture. NULL: fit it
+     * to a screen. */
     const struct render_options *render;
     bool is_own_picture;
-    /* A verdict of the caller's instead of that of `why`: title, text, lists; may be NULL. */
+    /* A verdict that replaces the one of `why`: title, text, lists; may be NULL. */
     const struct page *verdict;
     uint64_t max_size; /* as in struct page */
-    bool is_json;      /* the data alone */
+    bool is_json;      /* only the data */
 };
 
 struct page_trace_result {
-    struct page_result page; /* of all traces together */
-    enum page_state state;   /* the worst */
-    bool is_cause;           /* as in struct page, of any */
-    bool is_recording;       /* the trace was not finished when it was read */
+    struct page_result page; /* sums over all traces */
+    enum page_state state;   /* the worst of all traces */
+    bool is_cause;           /* as in struct page; true if any trace has it */
+    bool is_recording;       /* the trace was still being written when it was read */
     size_t damage_count;
-    char damage[ERROR_TEXT_SIZE]; /* the first; "" */
+    char damage[ERROR_TEXT_SIZE]; /* the first error; "" */
 };
 
-/* Appends the file's bytes; of several traces with is_json, an object a line. Fails if the trace cannot be read, memory runs out, or (ERROR_USAGE) the
- * event is not there or the page cannot be as small as max_size. */
+/* Appends the file's bytes; with is_json and several traces, one object a line. Fails if the
+ * trace cannot be read or memory runs out, and with ERROR_USAGE if the event does not exist or
+ * the page cannot be as small as max_size. */
 bool page_trace_add(const struct page_trace_options *options,
                     struct buffer *bytes,
                     struct page_trace_result *result,
