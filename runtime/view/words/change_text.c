@@ -1,13 +1,13 @@
-/* What happened to a name since its last value, in a few words. */
+/* The change of a name since its last value, in a few words. */
 #include "runtime/view/words/change_text.h"
 
 #include "runtime/view/words/paint.h"
 
 #include <assert.h>
 
-#define NAME_LIMIT 60 /* bytes of a path or name that are shown */
+#define NAME_LIMIT 60 /* in bytes, of a path or name */
 
-/* In the order in which they are written. */
+/* In the order of the output. */
 static const struct {
     enum log_difference difference;
     const char *text;
@@ -94,7 +94,7 @@ void change_text_add(struct buffer *text,
                      bool has_color)
 {
     unsigned difference = event->difference;
-    /* Parameters are new at each call. */
+    /* A function's parameters are new in each call, so that is not reported. */
     bool is_reported = event->change != CHANGE_NONE &&
                        (event->change != CHANGE_NEW || event->site->kind != SITE_ENTER);
     bool is_loud = event->change == CHANGE_MUTATED || event->change == CHANGE_ALIASED ||
@@ -113,7 +113,8 @@ void change_text_add(struct buffer *text,
     if (event->change == CHANGE_ALIASED) {
         add_alias(text, event, reader);
     }
-    /* The value itself stands there, or it was written to. */
+    /* Changed values are named only for a rebound tensor: other values are printed in full, and
+     * an in-place write implies it. */
     if (event->kind != VALUE_TENSOR || event->change != CHANGE_REBOUND) {
         difference &= ~(unsigned)LOG_DIFFERS_VALUES;
     }

@@ -1,4 +1,4 @@
-/* What happened to a name since its last value, in a few words. */
+/* The change of a name since its last value, in a few words. */
 #ifndef MONITORCH_VIEW_WORDS_CHANGE_TEXT_H
 #define MONITORCH_VIEW_WORDS_CHANGE_TEXT_H
 
@@ -8,22 +8,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `new`, `rebound: shape`, `in place`, `aliased: written at model.py:31 by y`, `same`; nothing
- * for an event without a value. */
+/* Adds `new`, `rebound: shape`, `in place`, `aliased: written at model.py:31 by y` or `same`.
+ * Adds nothing for an event without a value. */
 void change_text_add(struct buffer *text,
                      const struct log_event_view *event,
                      const struct log_reader *reader,
                      bool has_color);
 
-/* The site of that number in the trace, and its module; NULL where there is none. */
+/* The site with that number in the trace, and its module. NULL: there is none. */
 const struct site *find_site(const struct log_reader *reader,
                              uint32_t number,
                              const struct log_module **module);
 
-/* What differs, in a word: `dtype`. Views write it nowhere else. */
+/* The name of a difference, such as `dtype`. All views use this function for it. */
 const char *difference_text(enum log_difference difference);
 
-/* The parts of enum log_difference, separated by `separator`, each behind `quote`s. */
+/* Adds the names of the differences, each between `quote`s, with `separator` between them. */
 void differences_add(struct buffer *text,
                      unsigned differences,
                      struct slice separator,

@@ -1,14 +1,14 @@
-/* The lines of an answer, folded to the width of a terminal. */
+/* Folds the lines of an answer to the width of a terminal. */
 #include "runtime/view/words/fold.h"
 
 #include "runtime/view/words/paint.h"
 
 #include <assert.h>
 
-/* Behind the label of the line that goes on. */
+/* Indent of a continued line, relative to the text after the label. */
 #define STEP 2
 
-/* The end of a colour's sequence that begins at `start`, or `start`. */
+/* The end of the colour sequence that starts at `start`. Returns `start` if there is none. */
 static size_t skip_color(struct slice line, size_t start)
 {
     size_t end = start;
@@ -46,7 +46,7 @@ static size_t skip_blanks(struct slice line, size_t start)
     return start;
 }
 
-/* `  34 | y = x` */
+/* Whether the line is code with its number: `  34 | y = x`. */
 static bool is_code(struct slice line)
 {
     size_t i = skip_blanks(line, 0);
@@ -58,7 +58,8 @@ static bool is_code(struct slice line)
     return i > first && slice_starts(slice_part(line, i, line.size), SLICE(" |"));
 }
 
-/* The column under which a line goes on: behind a label in the third column, or behind the blanks. */
+/* The column of continued lines: after a label that starts in the third column, or after the
+ * leading blanks, plus STEP. */
 static size_t find_hanging(struct slice line, size_t width)
 {
     size_t first = skip_blanks(line, 0);
@@ -72,8 +73,9 @@ static size_t find_hanging(struct slice line, size_t width)
     return hanging <= width / 2 ? hanging : 2 * STEP;
 }
 
-/* Where to break what is left of a line, of which `room` columns fit: the offset of the blank, or the
- * size: nowhere. Two blanks are preferred in the second half of the room. */
+/* Finds the break in the rest of a line of which `room` columns fit. Returns the offset of a
+ * blank, or the size if there is no break. A pair of blanks is preferred if it is in the second
+ * half of the room. */
 static size_t find_break(struct slice line, size_t room)
 {
     size_t found = line.size;
@@ -93,7 +95,7 @@ static size_t find_break(struct slice line, size_t room)
 
             found = i;
             pair = is_pair && columns >= room / 2 ? i : pair;
-            columns += next_word - i - 1; /* a break is in front of all of the blanks */
+            columns += next_word - i - 1; /* the break is before all of the blanks */
             i = next_word - 1;
         }
         columns += (line.bytes[i] & 0xc0) != 0x80;

@@ -1,7 +1,7 @@
-/* A note that an argument was made up. */
+/* The note that an argument was made up. */
 #include "runtime/view/words/guess_text.h"
 
-/* What stands before the next tab, and is taken from `rest` with it. */
+/* Returns the text before the next tab, and removes both from `rest`. */
 static struct slice read_part(struct slice *rest)
 {
     size_t end = slice_find(*rest, SLICE("\t"), 0);

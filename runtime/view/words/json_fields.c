@@ -39,7 +39,7 @@ void json_boolean_add(struct buffer *text, struct slice key, bool value)
     buffer_add(text, value ? SLICE("true") : SLICE("false"));
 }
 
-/* A figure that there is none of, such as the mean of NaNs alone, is null. */
+/* NaN means that there is no such number, for example no mean of only NaNs. It becomes null. */
 void json_real_add(struct buffer *text, struct slice key, double value)
 {
     json_key_add(text, key);

@@ -1,4 +1,4 @@
-/* Text inside markup. */
+/* Text for markup. */
 #include "runtime/view/words/markup_text.h"
 
 #include "runtime/base/utf8.h"
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The characters that XML 1.0 allows. */
+/* Whether XML 1.0 allows the character. */
 static bool is_xml_character(uint32_t code)
 {
     return code == '\t' || code == '\n' || code == '\r' ||

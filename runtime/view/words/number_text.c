@@ -1,4 +1,4 @@
-/* Numbers as text. printf is right too, but takes most of the time of a listing. */
+/* Numbers as text. printf gives correct texts too, but would take most of the time of a listing. */
 #include "runtime/view/words/number_text.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #define HIDDEN_BIT       (UINT64_C(1) << SIGNIFICAND_BITS)
 #define EXPONENT_BIAS    (1023 + SIGNIFICAND_BITS)
 
-/* Digits without a point, and the power of ten of the first one. */
+/* The digits of a number without a point, and the power of ten of the first digit. */
 struct decimal {
     char digits[20];
     int count;
@@ -34,7 +34,7 @@ void integers_add(struct buffer *text, const int64_t *numbers, uint32_t count)
     }
 }
 
-#define SHOWN_ENDS 6 /* numbers of each end of a long list */
+#define SHOWN_ENDS 6 /* numbers shown at each end of a long list */
 
 void dimensions_add(struct buffer *text, const int64_t *numbers, uint32_t count)
 {
@@ -49,7 +49,7 @@ void dimensions_add(struct buffer *text, const int64_t *numbers, uint32_t count)
     buffer_add_byte(text, ']');
 }
 
-/* ---- laying digits out ---- */
+/* ---- layout of digits ---- */
 
 static void decimal_trim(struct decimal *decimal)
 {
@@ -82,7 +82,7 @@ static void add_zeros(struct buffer *text, int count)
 
 static void decimal_add_plain(const struct decimal *decimal, struct buffer *text)
 {
-    int before = decimal->exponent + 1; /* digits before the point */
+    int before = decimal->exponent + 1; /* number of digits before the point */
 
     if (before <= 0) {
         buffer_add(text, SLICE("0."));
@@ -110,15 +110,15 @@ static void decimal_add_scientific(const struct decimal *decimal, struct buffer 
     integer_add(text, decimal->exponent);
 }
 
-/* ---- short ---- */
+/* ---- short texts ---- */
 
-/* These are exact as doubles. */
+/* Powers of ten that a double represents exactly. */
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 #define EXACT_POWER_MAX 22
 
-/* `number` times a power of ten that is exact itself: rounded once. */
+/* `number` times a power of ten that is exact, so the result is rounded only once. */
 static double scale(double number, int power)
 {
     return power >= 0 ? number * exact_powers[power] : number / exact_powers[-power];
@@ -134,7 +134,7 @@ static uint64_t power_of_ten(int power)
     return result;
 }
 
-/* The number of digits to keep where the first one stands for 10 to the `exponent`. */
+/* The number of digits to keep if the first one has the power of ten `exponent`. */
 static int digits_wanted(int exponent, int digits)
 {
     return exponent >= digits && exponent < 6 ? exponent + 1 : digits;
@@ -156,7 +156,7 @@ static void round_slowly(struct decimal *decimal, double number, int digits)
     decimal->exponent = exponent;
 }
 
-/* `number` is finite and above 0. */
+/* `number` must be finite and above 0. */
 static void round_to(struct decimal *decimal, double number, int digits)
 {
     int exponent = 0;
@@ -164,7 +164,7 @@ static void round_to(struct decimal *decimal, double number, int digits)
     uint64_t rounded;
 
     frexp(number, &binary);
-    /* log10(2) is 1233 / 4096, nearly: the guess is right or one too low. */
+    /* 1233 / 4096 is nearly log10(2), so the guess is right or one too low. */
     exponent = (int)floor((binary - 1) * (1233.0 / 4096));
     if (exponent < digits - 1 - EXACT_POWER_MAX || exponent > EXACT_POWER_MAX - 2) {
         round_slowly(decimal, number, digits);
@@ -211,10 +211,10 @@ void real_add_short(struct buffer *text, double number, int digits)
     }
 }
 
-/* ---- exact: Grisu2 (F. Loitsch, Printing Floating-Point Numbers Quickly and Accurately
+/* ---- exact texts: Grisu2 (F. Loitsch, Printing Floating-Point Numbers Quickly and Accurately
  * with Integers, 2010) ---- */
 
-/* f * 2 to the e. */
+/* f * 2^e. */
 struct scaled {
     uint64_t f;
     int e;
@@ -244,11 +244,12 @@ static struct scaled scaled_multiply(struct scaled a, struct scaled b)
     unsigned __int128 product = (unsigned __int128)a.f * b.f;
     uint64_t high = (uint64_t)(product >> 64);
 
-    high += (uint64_t)product >> 63; /* rounded */
+    high += (uint64_t)product >> 63; /* rounds to nearest */
     return (struct scaled){high, a.e + b.e + 64};
 }
 
-/* The power of ten that brings a number with binary exponent `e` near 1, and its k. */
+/* The power of ten that moves a number with the binary exponent `e` near 1. Sets `*k` to the
+ * negative of its exponent. */
 static struct scaled power_for(int e, int *k)
 {
     int wanted = (int)ceil((-61 - e) * 0.30102999566398114);
@@ -258,7 +259,7 @@ static struct scaled power_for(int e, int *k)
     return (struct scaled){powers_of_ten[index].f, powers_of_ten[index].e};
 }
 
-/* Moves the last digit down while that comes nearer to the number itself. */
+/* Decrements the last digit as long as that is nearer to the exact number. */
 static void round_last(struct decimal *decimal,
                        uint64_t delta,
                        uint64_t rest,
@@ -272,8 +273,8 @@ static void round_last(struct decimal *decimal,
     }
 }
 
-/* Digits of `high` until what is left is below `delta`: then they stand for a number between
- * the bounds. `k` becomes the power of ten of the last one. */
+/* Writes digits of `high` until the rest is below `delta`: the digits then are a number between
+ * the bounds. Adds the power of ten of the last digit to `*k`. */
 static void generate_digits(struct decimal *decimal,
                             struct scaled number,
                             struct scaled high,
@@ -285,7 +286,7 @@ static void generate_digits(struct decimal *decimal,
     uint64_t distance = high.f - number.f;
     uint64_t whole = high.f >> shift;
     uint64_t part = high.f & (one - 1);
-    int left = 1; /* digits of `whole` */
+    int left = 1; /* number of digits of `whole` that are left */
     uint64_t unit = 1;
 
     while (whole / unit >= 10) {
@@ -328,7 +329,7 @@ static void generate_digits(struct decimal *decimal,
     }
 }
 
-/* `number` is finite and above 0. */
+/* `number` must be finite and above 0. */
 static void decimal_find(struct decimal *decimal, double number)
 {
     uint64_t bits;
@@ -345,8 +346,8 @@ static void decimal_find(struct decimal *decimal, double number)
         exact.e = (int)(bits >> SIGNIFICAND_BITS) - EXPONENT_BIAS;
         exact.f += HIDDEN_BIT;
     }
-    /* Halfway to the neighbours: what lies between reads as this number. Below a power of
-     * two the neighbour is half as far. */
+    /* The bounds are halfway to the neighbours: any number between them reads as this one. The
+     * lower neighbour of a power of two is half as far away. */
     high = scaled_normalize((struct scaled){exact.f * 2 + 1, exact.e - 1});
     low = exact.f == HIDDEN_BIT ? (struct scaled){exact.f * 4 - 1, exact.e - 2}
                                 : (struct scaled){exact.f * 2 - 1, exact.e - 1};
@@ -356,7 +357,7 @@ static void decimal_find(struct decimal *decimal, double number)
     exact = scaled_multiply(scaled_normalize(exact), power);
     high = scaled_multiply(high, power);
     low = scaled_multiply(low, power);
-    /* The products may be off by one: stay between the bounds for certain. */
+    /* The products may be off by one; the narrower bounds are safe. */
     high.f--;
     low.f++;
     generate_digits(decimal, exact, high, high.f - low.f, &k);

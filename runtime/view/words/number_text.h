@@ -1,6 +1,6 @@
-/* Numbers as text: short ones for people, exact ones for programs. Measured in instructions, an exact one
- * costs 620, and 7,400 if libc prints 15 to 17 digits and reads them again: `show --json` of tensors would
- * take 3.3 times as many. */
+/* Numbers as text: short ones for people, exact ones for programs. An exact text costs 620
+ * instructions (measured). With libc, which must print 15 to 17 digits and read them back, it
+ * costs 7,400, and `show --json` of tensors would need 3.3 times as many instructions. */
 #ifndef MONITORCH_VIEW_WORDS_NUMBER_TEXT_H
 #define MONITORCH_VIEW_WORDS_NUMBER_TEXT_H
 
@@ -10,19 +10,20 @@
 
 void integer_add(struct buffer *text, int64_t number);
 
-/* `2, 3, 64`, all of them. */
+/* Adds all numbers: `2, 3, 64`. */
 void integers_add(struct buffer *text, const int64_t *numbers, uint32_t count);
 
-/* A shape, strides or indices: `[2, 3, 64]`; of more than 12 the first and the last six. */
+/* Adds a shape, strides or indices: `[2, 3, 64]`. Of more than 12 numbers, only the first six
+ * and the last six are shown. */
 void dimensions_add(struct buffer *text, const int64_t *numbers, uint32_t count);
 
-/* Rounded to `digits` (1 to 9) significant digits, but no digit before the point is dropped
- * below a million; trailing zeros are: 0.01234, 12346, 1.5e6, -Inf, NaN. */
+/* Adds the number rounded to `digits` (1 to 9) significant digits. Below a million, all digits
+ * before the point are kept. Trailing zeros are dropped: 0.01234, 12346, 1.5e6, -Inf, NaN. */
 void real_add_short(struct buffer *text, double number, int digits);
 
-/* The number again when read, in nearly always the fewest digits: 0.1, 3.0, 1e-05. NaN and
- * infinities are written as "NaN", "Infinity" and "-Infinity", with the quotes: JSON has no
- * numbers for them. */
+/* Adds a text that reads back as the same number, nearly always with the fewest digits: 0.1,
+ * 3.0, 1e-05. NaN and infinities are written as "NaN", "Infinity" and "-Infinity" with quotes,
+ * because JSON has no numbers for them. */
 void real_add_exact(struct buffer *text, double number);
 
 #endif

@@ -39,7 +39,8 @@ void paint_strip(struct buffer *text, struct slice painted)
     }
 }
 
-/* The size of what begins the text and can be copied as it is: most texts, whole. */
+/* The size of the part at the start that can be copied unchanged. For most texts it is the whole
+ * text. */
 static size_t plain_size(struct slice text)
 {
     size_t i = 0;
@@ -60,7 +61,7 @@ static void add_printable(struct buffer *text, struct slice added)
     }
 }
 
-/* Where the last `limit` bytes begin, between characters. */
+/* The start of the last `limit` bytes, moved to a character boundary. */
 static size_t end_start(struct slice text, size_t limit)
 {
     size_t start = text.size - limit;

@@ -19,28 +19,28 @@ enum paint {
     PAINT_COUNT
 };
 
-/* Nothing is added where there is no colour. */
+/* Both add nothing if has_color is false. */
 void paint_start(struct buffer *text, bool has_color, enum paint paint);
 void paint_end(struct buffer *text, bool has_color);
 
-/* The text without its colours: for what is no terminal. */
+/* Adds the text without its colours, for output that is no terminal. */
 void paint_strip(struct buffer *text, struct slice painted);
 
-/* The text without what a terminal could obey, cut to about `limit` bytes: of a long one the
- * beginning and the end are kept. */
+/* Adds the text without characters that control a terminal, cut to about `limit` bytes. A long
+ * text keeps its start and its end. */
 void text_add_shortened(struct buffer *text, struct slice added, size_t limit);
 
-/* The same for the end of a path, which tells more than its beginning. */
+/* The same for a path. A long one keeps only its end, which identifies it better. */
 void text_add_path(struct buffer *text, struct slice path, size_t limit);
 
-/* The inside of a JSON string. */
+/* Adds the inside of a JSON string. */
 void text_add_json(struct buffer *text, struct slice added);
 
-/* Blanks in front, up to `width` in all. */
+/* Adds the number right-aligned to `width` columns. */
 void text_add_number_right(struct buffer *text, uint64_t number, int width);
 void text_add_blanks(struct buffer *text, size_t count);
 
-/* Takes the blanks at the end away; and ends the line there. */
+/* Removes the blanks at the end. text_end_line also ends the line. */
 void text_trim(struct buffer *text);
 void text_end_line(struct buffer *text);
 

@@ -1,4 +1,4 @@
-/* What a tensor is and holds, in a few words. */
+/* The form and the statistics of a tensor, in a few words. */
 #include "runtime/view/words/tensor_text.h"
 
 #include "runtime/view/words/number_text.h"
@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#define SHORT_DIGITS 4  /* of statistics */
-#define TEXT_LIMIT   60 /* bytes of a type, device or note that are shown */
+#define SHORT_DIGITS 4  /* significant digits of statistics */
+#define TEXT_LIMIT   60 /* in bytes, of a type, device or note */
 
 struct slice type_without_main(struct slice type)
 {
@@ -42,7 +42,7 @@ bool shape_is_contiguous(const struct log_shape *shape)
 static void add_form(struct buffer *text, const struct log_shape *shape, bool has_color)
 {
     paint_start(text, has_color, PAINT_FORM);
-    /* A scalar of NumPy's is of a type that is called like its dtype. */
+    /* The type of a NumPy scalar has the same name as its dtype. */
     bool is_scalar = (shape->flags & LOG_FORM_NUMPY) != 0 &&
                      slice_equal(shape->type, shape->dtype_text);
     if (shape->type.size > 0 && !is_scalar) {
@@ -142,7 +142,7 @@ static void add_range(struct buffer *text,
     if (class == DTYPE_CLASS_COMPLEX) {
         buffer_add(text, SLICE("  magnitude"));
     }
-    /* Bounds of any class are equal where their bits are, but for the two zeros. */
+    /* Bounds of any class are equal if their bits are equal, except for the two zeros. */
     if (statistics->min.natural == statistics->max.natural) {
         buffer_add(text, statistics->count == 1 ? SLICE("  value ") : SLICE("  all "));
         bound_text_add(text, class, statistics->min, SHORT_DIGITS);

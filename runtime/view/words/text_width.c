@@ -1,4 +1,4 @@
-/* How wide text will be, without a font. */
+/* The width of text, computed without a font. */
 #include "runtime/view/words/text_width.h"
 
 #include "runtime/base/sorted.h"
@@ -8,7 +8,7 @@
 #define ASCII_COUNT 95
 #define MONO_WIDTH  602
 #define WIDE_WIDTH  1000
-/* Of scripts that the faces do not have: most letters are about as wide as a broad Latin one. */
+/* Width of characters that the faces do not have: about that of a broad Latin letter. */
 #define OTHER_WIDTH 700
 
 struct width_pair {
@@ -43,7 +43,7 @@ static const struct width_run width_runs[] = {
 #undef WIDTH_RUN
 };
 
-/* Marks over and under other characters, joiners, variation selectors. */
+/* Combining marks, joiners, variation selectors. */
 static const struct code_range combining[] = {
     {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},   {0x05BF, 0x05BF},
     {0x05C1, 0x05C2}, {0x05C4, 0x05C5}, {0x05C7, 0x05C7},   {0x0610, 0x061A},
@@ -55,7 +55,7 @@ static const struct code_range combining[] = {
     {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0x1F3FB, 0x1F3FF}, {0xE0100, 0xE01EF},
 };
 
-/* East Asian wide and full width, and the pictures that are drawn like them. */
+/* East Asian wide and full-width characters, and pictographs of the same width. */
 static const struct code_range wide[] = {
     {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},
     {0xA960, 0xA97C},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE19},
@@ -63,7 +63,7 @@ static const struct code_range wide[] = {
     {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
 };
 
-/* Hebrew, Arabic, Syriac, Thaana, N'Ko and their like. */
+/* Hebrew, Arabic, Syriac, Thaana, N'Ko and similar scripts. */
 static const struct code_range right_to_left[] = {
     {0x05BE, 0x05BE},   {0x05C0, 0x05C0}, {0x05C3, 0x05C3}, {0x05C6, 0x05C6},
     {0x05D0, 0x05F4},   {0x0608, 0x0608}, {0x060B, 0x060B}, {0x060D, 0x060D},
@@ -93,7 +93,7 @@ static bool run_ends_before(const void *runs, size_t place, uint64_t code)
     return ((const struct width_run *)runs)[place].last < code;
 }
 
-/* NULL where the faces do not have the character. */
+/* The widths of a character. NULL: the faces do not have it. */
 static const struct width_pair *find_width(uint32_t code)
 {
     size_t place = sorted_place(width_runs, COUNT(width_runs), run_ends_before, code);
@@ -126,7 +126,7 @@ uint32_t text_advance(enum picture_face face, uint32_t code)
     return face == PICTURE_SANS_BOLD ? width->bold : width->sans;
 }
 
-/* The advance of the character at `offset` and its size in bytes. */
+/* Returns the advance of the character at `offset`, and sets `*size` to its size in bytes. */
 static uint32_t
 read_advance(enum picture_face face, struct slice text, size_t offset, size_t *size)
 {
@@ -185,7 +185,7 @@ text_fit_end(enum picture_face face, double size, struct slice text, double widt
         }
         end = start;
     }
-    /* A mark does not stand without what it marks. */
+    /* A combining mark must not be separated from its base character. */
     while (end > 0 && end < text.size && read_advance(face, text, end, &step) == 0) {
         end += step;
     }

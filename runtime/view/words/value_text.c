@@ -1,4 +1,4 @@
-/* An event's value, in a few words for people. */
+/* The value of an event, in a few words. */
 #include "runtime/view/words/value_text.h"
 
 #include "runtime/base/utf8.h"
@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#define SCALAR_DIGITS 6  /* of a program's own numbers */
-#define TEXT_LIMIT    80 /* bytes of a string that are shown */
+#define SCALAR_DIGITS 6  /* significant digits of a program's own numbers */
+#define TEXT_LIMIT    80 /* in bytes, of a string */
 #define TYPE_LIMIT    60
 
 static void add_real(struct buffer *text, double number, bool has_color)
@@ -38,7 +38,7 @@ static void add_string(struct buffer *text, const struct log_event_view *event)
     size_t limit = event->text.size < TEXT_LIMIT ? event->text.size : TEXT_LIMIT;
     size_t size = utf8_cut(event->text, limit);
     struct slice shown = slice_part(event->text, 0, size);
-    /* As Python's repr chooses. */
+    /* The quote is chosen as Python's repr does. */
     bool has_single = slice_find(shown, SLICE("'"), 0) < size;
     char quote = has_single && slice_find(shown, SLICE("\""), 0) == size ? '"' : '\'';
 

@@ -1,4 +1,4 @@
-/* An event's value, in a few words for people. */
+/* The value of an event, in a few words. */
 #ifndef MONITORCH_VIEW_WORDS_VALUE_TEXT_H
 #define MONITORCH_VIEW_WORDS_VALUE_TEXT_H
 
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `float32 [4, 8]  min -2.314 max 2.441 mean 0.012 std 0.9812`, `'text'`, `tuple of 2` … */
+/* Adds `float32 [4, 8]  min -2.314 max 2.441 mean 0.012 std 0.9812`, `'text'`, `tuple of 2` … */
 void value_text_add(struct buffer *text,
                     const struct log_event_view *event,
                     bool has_color);
 
-/* Whether the value is, or holds, NaN or an infinity. */
+/* Whether the value is or contains NaN or an infinity. */
 bool value_has_nonfinite(const struct log_event_view *event);
 
 #endif

@@ -1,4 +1,4 @@
-/* The block of labelled lines under a verdict, as `why` and `check` print it:
+/* The block of labelled lines under a verdict, printed by `why` and `check`:
  *
  *   34 |     weights = scores.softmax(dim=-1)
  *   in       Attention.forward  model.py:23
@@ -12,19 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The column of what a label is about, behind two blanks. */
+/* The column of the text after a label, two blanks after the longest label. */
 #define VERDICT_LABEL_WIDTH 9
 
-/* The label, and blanks up to the column of what it is about. */
+/* Adds the label, and blanks up to the column of its text. */
 void verdict_label_add(struct buffer *text, const char *label, bool has_color);
 
-/* A line of source behind its number; nothing where it is "". */
+/* Adds a source line after its number. Adds nothing if `source` is "". */
 void verdict_source_add(struct buffer *text,
                         uint32_t line,
                         struct slice source,
                         bool has_color);
 
-/* Lines, the first behind the label; each ends with a line end. */
+/* Adds lines, the first of them after the label. Each ends with a line end. */
 void verdict_lines_add(struct buffer *text,
                        const char *label,
                        struct slice lines,
