@@ -1,4 +1,4 @@
-/* Checks on the events of a trace, as they are read. */
+/* Checks of the events of a trace, as they are read. */
 #include "runtime/view/check/check.h"
 
 #include "runtime/base/hash/mix.h"
@@ -24,11 +24,11 @@ const char *const check_summaries[CHECK_KIND_COUNT] = {
 #undef CHECK
 };
 
-/* ---- The checks of a value, as its event is read ---- */
+/* ---- The checks of a value, at the time its event is read ---- */
 
 #define DIGITS 6
 
-/* The first offender's value, and the calls around it, as `show` tells them. */
+/* Keeps the value of the first offender and the calls around it, in the form that `show` prints. */
 static void keep_first(struct check *check,
                        const struct log_event_view *event,
                        struct open_call *call)
@@ -47,7 +47,7 @@ static void keep_first(struct check *check,
     tree_log_release(&tree);
 }
 
-/* An alarm of a value that was made of memory that nothing had written to says so. */
+/* Adds a note to the finding if the value was made from uninitialised memory. */
 static void add_uninitialised(const struct check *check,
                               const struct log_event_view *event,
                               struct buffer *words)
@@ -159,7 +159,7 @@ static bool has_inf(const struct log_event_view *event, struct buffer *words)
     return true;
 }
 
-/* The text of the event's statement, over all its lines. */
+/* Adds the text of the event's statement, joined from all its lines. */
 static void add_statement(struct check *check,
                           const struct log_event_view *event,
                           struct buffer *text)
@@ -179,8 +179,9 @@ static void add_statement(struct check *check,
     }
 }
 
-/* Whether the event's statement names an infinity: `-torch.inf`, `float('-inf')`; of a parameter,
- * its default. `is_handed_on`: whether it only hands values on. */
+/* Whether the event's statement names an infinity, such as `-torch.inf` or `float('-inf')`; for
+ * a parameter, whether its default does. Sets `is_handed_on` if the statement only passes values
+ * on. */
 static bool names_infinity(struct check *check,
                            const struct log_event_view *event,
                            bool *is_handed_on)
@@ -207,8 +208,9 @@ static bool has_posinf(const struct log_event_view *event)
                                        : isinf(event->real) && event->real > 0;
 }
 
-/* What a line or a default names is let pass, -Inf that may have come of it, and a number where it is
- * handed on. Where every infinity is asked for, this is so of numbers alone. */
+/* Whether the infinity is intended, and so allowed: a line or a default names it, or it is a
+ * -Inf that may come from one that was named, or a number that is only passed on. If the rules
+ * do not allow intended infinities, this holds for numbers only. */
 static bool is_meant(struct check *check, const struct log_event_view *event)
 {
     bool is_number = event->kind == VALUE_FLOAT;
@@ -231,7 +233,7 @@ static bool is_meant(struct check *check, const struct log_event_view *event)
     return is_named;
 }
 
-/* The greatest magnitude of what is finite; below 0: there is none. */
+/* The greatest magnitude of the finite elements. Below 0: there are none. */
 static double absmax(const struct log_event_view *event)
 {
     const struct statistics *statistics = &event->statistics;
@@ -249,7 +251,8 @@ static double absmax(const struct log_event_view *event)
                : fmax(fabs(statistics->min.real), fabs(statistics->max.real));
 }
 
-/* Integers count and name things: token ids and sizes are no magnitudes. */
+/* Whether the values are magnitudes. Integers are not: they are counts or ids, such as token ids
+ * and sizes. */
 static bool has_magnitude(const struct log_event_view *event)
 {
     enum dtype_class class;
@@ -375,7 +378,7 @@ static bool check_shapes(struct check *check,
     return true;
 }
 
-/* ---- Arrays that are remembered for the check at the end ---- */
+/* ---- Arrays that are remembered for the check at the end of the trace ---- */
 
 static bool is_all_zero(const struct log_event_view *event)
 {
@@ -466,7 +469,7 @@ void check_release(struct check *check)
     buffer_release(&check->first);
 }
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 static uint64_t group_key(struct check *check, const struct check_group *group)
 {
@@ -479,8 +482,8 @@ static uint64_t group_key(struct check *check, const struct check_group *group)
                     number_map_key(name, (uint32_t)group->kind));
 }
 
-/* One more of that kind. `words` are taken where it is the first of its group; they are
- * emptied. */
+/* Adds an offender to its group. The first of a group stores `words`. Empties `words` in any
+ * case. Returns false if memory runs out. */
 bool check_found(struct check *check, struct check_group *group, struct buffer *words)
 {
     uint64_t key = group_key(check, group);
@@ -511,7 +514,7 @@ bool check_found(struct check *check, struct check_group *group, struct buffer *
     return !check->has_failed;
 }
 
-/* ---- the stream ---- */
+/* ---- the events ---- */
 
 static bool add_event(struct check *check,
                       const struct log_event_view *event,
@@ -603,7 +606,7 @@ bool check_visit(struct check *check, const struct log_item *item, struct error 
     return is_done;
 }
 
-/* Whether the statement asks for zeros: `torch.zeros(…)`, `x.zero_()`. */
+/* Whether the statement creates zeros on purpose: `torch.zeros(…)`, `x.zero_()`. */
 static bool
 asks_for_zeros(struct check *check, const struct check_zero *zero, uint32_t line)
 {

@@ -1,4 +1,4 @@
-/* Checks of gradients: their norm, those that are always zero, parameters that get none. */
+/* Checks of gradients: their norm, gradients that are always zero, parameters without gradients. */
 #include "runtime/view/check/check.h"
 
 #include "runtime/base/memory.h"
@@ -31,7 +31,7 @@ void check_gradients_release(struct check_gradients *gradients)
 
 /* ---- names that have gradients ---- */
 
-/* The newest item of that name, of a parameter or at that site; NULL: there is none. */
+/* The newest item of that name, for a parameter or at a site. NULL: there is none. */
 static struct check_gradient *find_item(const struct check_gradients *gradients,
                                         uint64_t key)
 {
@@ -76,7 +76,7 @@ static struct check_gradient *add_item(struct check *check,
     return &gradients->items[gradients->count++];
 }
 
-/* A value's name with the place in it, as a text of the check. */
+/* Adds the value's name, with the place inside the value, to the texts of the check. */
 static bool
 add_name(struct check *check, const struct log_event_view *event, uint32_t *number)
 {
@@ -93,8 +93,8 @@ add_name(struct check *check, const struct log_event_view *event, uint32_t *numb
     return !check->has_failed;
 }
 
-/* Parameters of two models may share a name: the one whose newest event has that number, or which is
- * that object. */
+/* Finds a parameter. Two models may share its name, so it must be the same object, or its newest
+ * event must have that number. */
 static struct check_gradient *find_parameter(const struct check_gradients *gradients,
                                              uint64_t key,
                                              uint64_t object,
@@ -111,7 +111,7 @@ static struct check_gradient *find_parameter(const struct check_gradients *gradi
 
 /* ---- the norm ---- */
 
-/* Of the finite elements. */
+/* The sum of squares of the finite elements. */
 static double find_square_sum(const struct statistics *statistics)
 {
     double count = (double)statistics_finite_count(statistics);
@@ -145,8 +145,8 @@ static uint32_t find_module(const struct check *check, struct slice file)
     return UINT32_MAX;
 }
 
-/* The line that called the backward, where it is one of a recorded file; else that of the parameter
- * with the largest gradient. */
+/* Sets the place of a finding to the line that called the backward pass, if that is in a
+ * recorded file. Otherwise sets it to the line of the parameter with the largest gradient. */
 static void set_place(const struct check *check,
                       const struct check_gradient *largest,
                       struct check_group *group)
@@ -201,7 +201,7 @@ report_norm(struct check *check, double norm, const struct check_gradient *large
     return is_done;
 }
 
-/* An optimizer is about to use the gradients that came since the last time. */
+/* Checks the norm of the gradients since the last check. Called before an optimizer uses them. */
 static bool judge_norm(struct check *check)
 {
     struct check_gradients *gradients = &check->gradients;
@@ -279,7 +279,8 @@ bool check_gradients_add_parameter(struct check *check,
 
 /* ---- gradients ---- */
 
-/* The first of a backward that is not finite: what is said of it where nothing catches that backward. */
+/* Keeps the first non-finite gradient of a backward pass. It is reported if nothing handles that
+ * pass. */
 static bool keep_bad(struct check *check, const struct log_event_view *event)
 {
     struct check_gradients *gradients = &check->gradients;
@@ -425,7 +426,7 @@ bool check_gradients_add(struct check *check, const struct log_item *item)
     }
 }
 
-/* ---- at the end ---- */
+/* ---- at the end of the trace ---- */
 
 static bool report_item(struct check *check,
                         enum check_kind kind,
@@ -464,8 +465,8 @@ static bool report_item(struct check *check,
     return is_done;
 }
 
-/* Every gradient that is not finite where that was asked for; else the first that nothing caught, where
- * no value before it is one. */
+/* Reports every non-finite gradient if the rules ask for all of them. Otherwise reports the
+ * first one that nothing handled, unless a value before it is non-finite. */
 static bool report_nonfinite(struct check *check)
 {
     struct check_gradients *gradients = &check->gradients;

@@ -1,4 +1,4 @@
-/* Findings of checks: for people, as JSON, as annotations of GitHub Actions, JUnit's XML and SARIF. */
+/* Reports of findings: as text, JSON, annotations of GitHub Actions, JUnit XML and SARIF. */
 #include "runtime/view/check/report.h"
 
 #include "runtime/view/check/check.h"
@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What checks found, in words and as JSON. */
+/* ---- text and JSON ---- */
 
 #define NAME_LIMIT     100
 #define PATH_LIMIT     4096
 #define ROW_PATH_LIMIT 40
 #define ROWS_MAX       50
 
-/* The group that is reported first: the first in the trace, before those that are found at its end.
- * NULL: nothing was found. */
+/* The group that is reported first: the earliest in the trace; findings made at its end are
+ * later. NULL: there are no findings. */
 static const struct check_group *first_group(const struct check *check)
 {
     return check->group_count > 0 ? &check->groups[0] : NULL;
@@ -48,7 +48,7 @@ static void add_head(const struct check *check,
     paint_end(text, check->has_color);
 }
 
-/* What was kept of the first offender: its value in the first line, then its calls. */
+/* Adds the kept text of the first offender: its value, which is the first line, then its calls. */
 static void add_kept(const struct check *check, struct buffer *text)
 {
     struct slice kept = buffer_slice(&check->first);
@@ -153,7 +153,7 @@ void check_text_add(const struct check *check, struct buffer *text)
     add_rows(check, text);
 }
 
-/* ---- what could not be checked ---- */
+/* ---- checks that had nothing to check ---- */
 
 static const char *why_nothing(enum check_kind kind)
 {
@@ -268,7 +268,7 @@ bool check_format_is_document(enum check_format format)
     return format != CHECK_FORMAT_TEXT && format != CHECK_FORMAT_JSON;
 }
 
-/* The path of the finding's file, relative to the current folder where it lies below it. */
+/* The path of the finding's file, relative to the current folder if it is inside it. */
 static struct slice find_path(const struct check *check,
                               const struct check_group *group,
                               char folder[PATH_SIZE])
@@ -287,7 +287,7 @@ static struct slice find_path(const struct check *check,
     return path;
 }
 
-/* `weights: holds 3 NaN of 12 (4 times)`, unescaped. */
+/* Adds `weights: holds 3 NaN of 12 (4 times)`, unescaped. */
 static void add_message(const struct check_group *group, struct buffer *text)
 {
     if (group->name.size > 0) {
@@ -300,7 +300,7 @@ static void add_message(const struct check_group *group, struct buffer *text)
     }
 }
 
-/* Adds what `write` makes of the finding's message. */
+/* Adds the finding's message with the escaping of `write`. */
 static void add_message_with(void (*write)(struct buffer *text, struct slice message),
                              const struct check_group *group,
                              struct buffer *text)
@@ -348,7 +348,7 @@ static void add_annotation(const struct check *check,
     buffer_add_byte(text, '\n');
 }
 
-/* A line for each check that had nothing to look at. */
+/* Adds a line for each check that had nothing to check. */
 static void
 add_unchecked_lines(const struct check *check, struct slice trace, struct buffer *text)
 {
@@ -435,7 +435,7 @@ static void add_case(const struct check *check,
     buffer_add(text, SLICE("</failure>\n    </testcase>\n"));
 }
 
-/* A case of its own for the checks that had nothing to look at. */
+/* Adds a separate test case for the checks that had nothing to check. */
 static void
 add_unchecked_case(struct slice trace, struct slice lines, struct buffer *text)
 {
@@ -482,7 +482,7 @@ add_suite(const struct check *check, struct slice trace, struct buffer *text)
 
 /* ---- SARIF ---- */
 
-/* A reference to a file: bytes that URIs do not allow are percent-encoded. */
+/* Adds a URI of a file: bytes that URIs do not allow are percent-encoded. */
 static void add_uri(struct buffer *text, struct slice path)
 {
     if (path.size > 0 && path.bytes[0] == '/') {
@@ -552,7 +552,7 @@ static void begin_sarif(const char *version, struct buffer *text)
     buffer_add(text, SLICE("]}},\"results\":["));
 }
 
-/* ---- all of them ---- */
+/* ---- all formats ---- */
 
 void check_report_begin(const struct check_report *report, struct buffer *text)
 {

@@ -1,4 +1,4 @@
-/* What is to be checked: dtypes, and shapes as they are written on a command line. */
+/* The rules of a check: dtypes, and shapes in the syntax of the command line. */
 #include "runtime/view/check/check.h"
 
 #include "runtime/view/words/number_text.h"
@@ -164,9 +164,9 @@ bool check_rules_add_shape(struct check_rules *rules,
     return true;
 }
 
-/* ---- a shape against a rule ---- */
+/* ---- comparison of a shape with a rule ---- */
 
-/* The size at a place in the rule; letters are bound where they were not. */
+/* Whether the size matches a dimension of the rule. A letter without a value gets this size. */
 static bool dimension_fits(struct check *check,
                            const struct check_dimension *dimension,
                            int64_t size,
