@@ -1,13 +1,14 @@
-/* Gradients that are not finite: which line's backward made the first one. */
+/* Search for the line whose backward made the first gradient that is not finite. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/view/words/value_text.h"
 
 #include <assert.h>
 
-/* ---- which backward ---- */
+/* ---- choosing the backward ---- */
 
-/* The node of an event; the graph's end where the graph has none, as of a parameter's. */
+/* The node of an event, or the graph's node count if the graph has none, as for a parameter's
+ * event. */
 static uint32_t find_node(const struct why *why, uint64_t event)
 {
     uint32_t node = graph_find(&why->graph, event);
@@ -15,7 +16,8 @@ static uint32_t find_node(const struct why *why, uint64_t event)
     return node == FLOW_NONE ? why->graph.node_count : node;
 }
 
-/* The node of the first line whose backward may have made it; FLOW_NONE: the trace has none. */
+/* The node of the first line whose backward may have made the gradient. FLOW_NONE if the trace
+ * has none. */
 static uint32_t find_line(const struct why *why, const struct backward *backward)
 {
     uint32_t node = FLOW_NONE;
@@ -28,7 +30,7 @@ static uint32_t find_line(const struct why *why, const struct backward *backward
     return node;
 }
 
-/* The node whose values are shown: that of the line whose backward made it, or of the value whose
+/* The node whose values are shown: the line whose backward made the gradient, or the value whose
  * gradient it is. */
 static uint32_t find_target(const struct why *why, const struct backward *backward)
 {
@@ -82,14 +84,14 @@ void why_choose_backward(struct why *why)
     }
     if (why->target != FLOW_NONE && !why->is_soft &&
         why->graph.nodes[why->target].event < why->backwards.items[found].bad_next) {
-        return; /* the forward was first */
+        return; /* the forward failed first */
     }
     why->backward = found;
     why->target = find_target(why, &why->backwards.items[found]);
     why->is_soft = false;
 }
 
-/* Whether an optimizer may have brought it into what came in. */
+/* Whether an optimizer may have put the NaN or infinity into a value that existed before. */
 static bool is_of_step(const struct why *why, const struct why_producer *producer)
 {
     unsigned flags = why->graph.nodes[producer->node].flags;
@@ -98,7 +100,8 @@ static bool is_of_step(const struct why *why, const struct why_producer *produce
            ((flags & GRAPH_PARAMETER) != 0 || why->facts[producer->node].is_read);
 }
 
-/* In a trace without parameters: the first backward that nothing caught. */
+/* For a trace without parameters: the first bad backward, if it ran before the value's event.
+ * BACKWARD_NONE otherwise. */
 static uint32_t find_behind(const struct why *why, const struct why_producer *main)
 {
     uint32_t found = backwards_find_bad(&why->backwards, 0);
@@ -109,7 +112,7 @@ static uint32_t find_behind(const struct why *why, const struct why_producer *ma
                : BACKWARD_NONE;
 }
 
-/* The address of the tensor that an event holds; 0: not known. */
+/* The address of the tensor that an event holds; 0 if it is not known. */
 static uint64_t find_object(struct why *why, uint64_t event)
 {
     struct log_item item;
@@ -126,7 +129,7 @@ static uint64_t find_object(struct why *why, uint64_t event)
     return 0;
 }
 
-/* Finds what brought it into the parameter that came in. */
+/* Finds the call or backward that put the NaN or infinity into the parameter. */
 static void find_cause(struct why *why)
 {
     const struct why_producer *main = &why->producers[why->main];
@@ -147,7 +150,7 @@ static void find_cause(struct why *why)
     }
 }
 
-/* ---- its gradients ---- */
+/* ---- the gradients of the backward ---- */
 
 static void keep_gradient(struct why *why,
                           const struct log_event_view *event,
@@ -174,7 +177,8 @@ static void keep_gradient(struct why *why,
     buffer_release(&text);
 }
 
-/* Reads the gradients that the answer shows: the bad one, and for each producer the one that arrived. */
+/* Reads the gradients that the answer shows: the bad one, and for each producer the gradient
+ * that arrived there. */
 static void read_gradients(struct why *why, const struct backward *backward)
 {
     struct log_item item;
@@ -199,7 +203,7 @@ static void read_gradients(struct why *why, const struct backward *backward)
     }
 }
 
-/* ---- the lines ---- */
+/* ---- the lines of the backward ---- */
 
 static uint32_t find_module(const struct why *why, struct slice file)
 {
@@ -211,7 +215,7 @@ static uint32_t find_module(const struct why *why, struct slice file)
     return UINT32_MAX;
 }
 
-/* The line of the call of backward(). */
+/* Places the producer at the line that called backward(). */
 static void place_at_call(struct why *why,
                           const struct backward *backward,
                           struct why_producer *producer)
@@ -227,7 +231,7 @@ static void place_at_call(struct why *why,
     }
 }
 
-/* A producer for each gradient that the bad one was made from. */
+/* Adds a producer for each gradient that the bad one was computed from. */
 static void add_lines(struct why *why, const struct backward *backward)
 {
     for (uint32_t i = 0;
@@ -248,7 +252,8 @@ static void add_lines(struct why *why, const struct backward *backward)
             continue;
         }
         if (origin->is_start) {
-            producer->is_start = true; /* no recorded value */
+            producer->is_start =
+                true; /* a gradient that the program gave: no recorded value */
             place_at_call(why, backward, producer);
         } else {
             why_read_statement(why, producer);
@@ -267,7 +272,8 @@ static struct why_input input_of(const struct why_gradient *gradient)
     };
 }
 
-/* Functions of autograd that hand a gradient on, whole, in parts, or summed over what was repeated. */
+/* Whether all functions of autograd in the list only pass a gradient on: whole, in parts, or
+ * summed over repeated elements. */
 static bool hands_on(struct slice functions)
 {
     static const char *const names[] = {
@@ -301,7 +307,7 @@ static bool hands_on(struct slice functions)
     return functions.size > 0;
 }
 
-/* The functions cannot have made it: a hook of the program's did, on the value itself. */
+/* Reports a hook of the program on the value: the functions of autograd cannot have made it. */
 static void judge_hook(struct why *why, struct why_producer *producer)
 {
     uint32_t node = graph_find(&why->graph, why->bad.event);
@@ -323,7 +329,7 @@ static void judge_hook(struct why *why, struct why_producer *producer)
     why_keep_reason(why, producer, &text);
 }
 
-/* The program gave it to backward(), and no function of autograd has run. */
+/* Reports that the program passed the gradient to backward(); no function of autograd ran. */
 static void judge_given(struct why *why, struct why_producer *producer)
 {
     struct buffer text = BUFFER_INIT;
@@ -335,7 +341,8 @@ static void judge_given(struct why *why, struct why_producer *producer)
     why_keep_reason(why, producer, &text);
 }
 
-/* No line of the trace is between backward() and the gradient: it was made in code that is not recorded. */
+/* Reports that no line of the trace is between backward() and the gradient, so code that is not
+ * recorded made it. */
 static void judge_unrecorded(struct why *why, struct why_producer *producer)
 {
     struct buffer text = BUFFER_INIT;
@@ -349,7 +356,7 @@ static void judge_unrecorded(struct why *why, struct why_producer *producer)
     why_keep_reason(why, producer, &text);
 }
 
-/* Why the line's backward made it. */
+/* Finds the reason why the line's backward made the gradient. */
 static void judge(struct why *why, struct why_producer *producer)
 {
     struct why_input inputs[WHY_INPUTS_MAX];
@@ -393,7 +400,7 @@ static void judge(struct why *why, struct why_producer *producer)
     }
 }
 
-/* The line is not known: the gradient is shown at the line of the value that it belongs to. */
+/* Shows the gradient at the line of its value, because the line that made it is not known. */
 static void add_unknown(struct why *why, const struct backward *backward)
 {
     struct why_producer *producer = &why->producers[0];
@@ -420,7 +427,8 @@ static void add_unknown(struct why *why, const struct backward *backward)
     why_keep_reason(why, producer, &text);
 }
 
-/* Whether all of them are one line: a statement that gives several values, or turns of a loop. */
+/* Whether all producers are one line: a statement that assigns several values, or iterations of
+ * a loop. */
 static bool is_one_line(const struct why *why)
 {
     for (uint32_t i = 1; i < why->producer_count; i++) {
@@ -432,7 +440,8 @@ static bool is_one_line(const struct why *why)
     return why->producer_count == why->producer_total;
 }
 
-/* One line that certainly made it leaves no question about the others. */
+/* Drops the other producers if one of them certainly made the gradient, or if only one has a
+ * reason. */
 static void settle(struct why *why)
 {
     uint32_t certain = 0;
@@ -462,7 +471,7 @@ bool why_is_undecided(const struct why *why)
     return why->undecided_count > 1;
 }
 
-/* Behind the lines of the backward stand those that passed it on. */
+/* Appends the lines that passed the gradient on, after those of the backward. */
 static void
 add_behind(struct why *why, const struct why_producer *passed, uint32_t passed_count)
 {
@@ -473,7 +482,7 @@ add_behind(struct why *why, const struct why_producer *passed, uint32_t passed_c
     why->producer_total += passed_count;
 }
 
-/* ---- what steps made of it ---- */
+/* ---- effects of optimizer steps ---- */
 
 static const struct training_record *record_at(const struct why *why, uint32_t index)
 {
@@ -486,7 +495,7 @@ static struct slice name_of(const struct why *why, const struct training_record 
     return why->backwards.training.names[record->parameter];
 }
 
-/* "SGD.step"; "": it is not in the trace. */
+/* The name of the call that wrote the record, such as "SGD.step"; "" if it is not in the trace. */
 static struct slice call_of(const struct why *why, const struct training_record *record)
 {
     const struct training_step *step =
@@ -522,7 +531,7 @@ static void add_quoted(struct buffer *text, struct slice name)
     buffer_add_byte(text, '`');
 }
 
-/* "3 NaN and 1 Inf". */
+/* Appends the counts, such as "3 NaN and 1 Inf". */
 static void add_bad(struct buffer *text, const struct training_record *record)
 {
     if (record->nan_count > 0) {
@@ -541,7 +550,7 @@ static void add_real(struct buffer *text, double number)
     buffer_add_format(text, "%.4g", number);
 }
 
-/* The values that steps left before, oldest first, with the gradients that they read. */
+/* Values of earlier steps that the answer lists. */
 #define GROWTH_MAX 5
 
 static void add_growth(const struct why *why, uint32_t value, struct buffer *text)
@@ -566,7 +575,8 @@ static void add_growth(const struct why *why, uint32_t value, struct buffer *tex
     }
 }
 
-/* The answer is the line of a call that wrote it, and no line of a forward. */
+/* Places the answer at the line of the call that wrote the record, which is no line of a
+ * forward. */
 static void place_call(struct why *why,
                        const struct training_record *record,
                        struct why_producer *producer)
@@ -655,7 +665,7 @@ static void report_came_in(const struct why *why, struct buffer *text)
     buffer_add(text, SLICE(", before any recorded step wrote to it"));
 }
 
-/* The answer where no backward is. */
+/* Reports the cause of a bad parameter where no backward is involved. */
 static void judge_cause(struct why *why)
 {
     struct why_producer *producer = &why->producers[why->main];
@@ -695,7 +705,7 @@ static void judge_cause(struct why *why)
     why_keep_reason(why, producer, &text);
 }
 
-/* The parameter that the backward's gradients gave NaN or infinities first. */
+/* Finds the first parameter into which the gradients of the backward brought NaN or infinities. */
 static void find_victim(struct why *why)
 {
     uint32_t step = why->backwards.items[why->backward].step;
@@ -715,7 +725,8 @@ static void find_victim(struct why *why)
     }
 }
 
-/* What calls did from the gradient to the parameter. */
+/* Appends one line for each call that passed the NaN or infinities from the gradient to the
+ * parameter. */
 static void add_calls(const struct why *why, struct buffer *text)
 {
     const struct training_cause *cause = &why->cause;

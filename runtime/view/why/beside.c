@@ -1,16 +1,16 @@
-/* The same value in another trace of the run: what came into this process was made in a child process,
- * such as a DataLoader's worker, or in another rank. */
+/* Search for the same value in other traces of the run. A value that came into this process may
+ * have been made in a child process, such as a worker of a DataLoader, or in another rank. */
 #include "runtime/view/why/why.h"
 
 #include <stdio.h>
 
 enum likeness {
     UNLIKE,
-    LIKE,  /* it may be the value, or a part of it */
-    EQUAL, /* it is: the same elements, or all that is not finite in a batch that it is a part of */
+    LIKE,  /* may be the value, or a part of it */
+    EQUAL, /* equal hashes, or the item with all NaN and infinities of a batch */
 };
 
-/* The value that came in. */
+/* The value to search, which came into this process. */
 struct wanted {
     const struct why_value *node;
     bool has_hash;
@@ -31,7 +31,7 @@ static void read_hash(struct why *why, uint64_t number, struct wanted *wanted)
     }
 }
 
-/* Whether the shape is the value's, or that of one item of a batch. */
+/* Whether the shape is that of the value, or of one item of a batch. */
 static bool is_part(const struct log_shape *shape, const struct why_value *node)
 {
     uint32_t ahead = node->dimension_count - shape->dimension_count;
@@ -85,7 +85,7 @@ static enum likeness compare(const struct log_event_view *event,
                : LIKE;
 }
 
-/* The first of the events that are most like the value. */
+/* Finds the first event that is most like the value. */
 static enum likeness
 find_like(const char *path, const struct wanted *wanted, uint64_t *number)
 {
@@ -107,7 +107,7 @@ find_like(const char *path, const struct wanted *wanted, uint64_t *number)
     return best;
 }
 
-/* The answer of that trace about `event`; "": about its first NaN or infinity. */
+/* Runs `why` on that trace for `event`, or for its first NaN or infinity if `event` is "". */
 static bool
 ask_other(const struct why *why, const char *path, const char *event, struct why *other)
 {
@@ -125,7 +125,7 @@ ask_other(const struct why *why, const char *path, const char *event, struct why
     return other->producer_count > 0;
 }
 
-/* Whether a line of that trace made it. */
+/* Whether a line of that trace made the value. */
 static bool
 explain(const struct why *why, const char *path, uint64_t number, struct why *other)
 {
@@ -142,7 +142,8 @@ static bool is_same_line(const struct why *a, const struct why *b)
            slice_equal(a->producers[a->main].file, b->producers[b->main].file);
 }
 
-/* One more trace: the most like counts; of equals the first, where all lead to one line. */
+/* Compares one more trace. The trace with the best match is kept; among equal matches the first
+ * one, which is certain only if all lead to one line. */
 static void consider(const struct why *why,
                      const char *path,
                      const struct wanted *wanted,
@@ -173,15 +174,17 @@ static void consider(const struct why *why,
     beside->is_certain = one == EQUAL;
 }
 
-/* The gradient was finite here after the backward, and not when a step read it. */
+/* Whether the gradient was finite in this process after the backward, and no longer when a step
+ * read it. */
 static bool is_gradient_found(const struct why *why)
 {
     return why->has_cause && why->cause.kind == TRAINING_CAUSE_FOUND &&
            why->cause.gradient != TRAINING_NONE;
 }
 
-/* One more rank: whether its backward gave the same parameter a bad gradient before the same step, which an
- * all-reduce brought here. Ranks run the same program, so the numbers of their steps are the same. */
+/* Examines the trace of another rank: whether its backward gave the same parameter a bad
+ * gradient before the same step. An all-reduce then brought the gradient here. Ranks run the
+ * same program, so their steps have the same numbers. */
 static void
 consider_rank(const struct why *why, const char *path, struct why_beside *beside)
 {

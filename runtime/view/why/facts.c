@@ -1,4 +1,5 @@
-/* Facts of the graph's nodes that the graph does not hold: read from the trace once more. */
+/* Facts about the graph's nodes that the graph does not hold. They are read from the trace a
+ * second time. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/base/hash/hash.h"
@@ -11,10 +12,10 @@
 #include <assert.h>
 #include <math.h>
 
-/* Objects of torch.nn's classes, by the names that a trace has for them: which one a statement calls,
- * and the statement that made it. */
+/* Objects of torch.nn classes, by the names that the trace has for them: which object a
+ * statement calls, and which statement made it. */
 
-/* ---- as the trace is read ---- */
+/* ---- during the first reading of the trace ---- */
 
 static uint64_t owner_of(const struct why *why, uint32_t call)
 {
@@ -23,7 +24,7 @@ static uint64_t owner_of(const struct why *why, uint32_t call)
     return place == NUMBER_MAP_NONE ? 0 : why->owner_addresses[place];
 }
 
-/* The object whose method the call is. */
+/* Stores the object whose method the call runs. */
 static bool note_owner(struct why *why, const struct log_event_view *event)
 {
     void *addresses = why->owner_addresses;
@@ -37,7 +38,7 @@ static bool note_owner(struct why *why, const struct log_event_view *event)
     return number_map_put(&why->owners, event->call, why->owner_count++);
 }
 
-/* Whether the name stood for such an object before: it may stand for another now. */
+/* Whether the name was noted for an object before: it may now have another value. */
 static bool is_noted(const struct why *why, struct slice name)
 {
     return number_map_get(&why->object_names, hash_64(name)) != NUMBER_MAP_NONE;
@@ -68,7 +69,7 @@ static bool add_object(struct why *why,
     return number_map_put(&why->object_names, hash_64(name), 0);
 }
 
-/* Notes what the event gives a name. false: out of memory. */
+/* Notes the object that the event assigns to a name. Returns false if memory runs out. */
 static bool why_note_object(struct why *why, const struct log_event_view *event)
 {
     struct slice class_name = SLICE("");
@@ -89,7 +90,7 @@ static bool why_note_object(struct why *why, const struct log_event_view *event)
          !is_noted(why, event->name))) {
         return true;
     }
-    /* The table's own text lives as long as the reader. */
+    /* The table's copy of the name lives as long as the reader. */
     for (uint32_t i = 0; i < event->site->write_count && name.size == 0; i++) {
         if (slice_equal(event->site->writes[i].name, event->name)) {
             name = event->site->writes[i].name;
@@ -103,15 +104,15 @@ static bool why_note_object(struct why *why, const struct log_event_view *event)
     return name.size == 0 || add_object(why, event, name, class_name);
 }
 
-/* ---- what a statement calls ---- */
+/* ---- the objects that a statement calls ---- */
 
 static const struct site *site_of(const struct why *why, uint32_t module, uint32_t site)
 {
     return &log_reader_module(why->reader, module)->table.sites[site];
 }
 
-/* The read of the name, or of what its first part is: `self` for `self.criterion`, of which a call alone
- * is no read of its own. NULL: the statement has none. */
+/* The statement's read of the name, or of the name's first part: a call of `self.criterion` is
+ * recorded only as a read of `self`. NULL if the statement has none. */
 static const struct site_read *find_read(const struct site *site, struct slice name)
 {
     struct slice root = slice_part(name, 0, slice_find(name, SLICE("."), 0));
@@ -125,7 +126,7 @@ static const struct site_read *find_read(const struct site *site, struct slice n
     return NULL;
 }
 
-/* Whether the name stands for the noted object where the statement reads it. */
+/* Whether the name refers to the noted object where the statement reads it. */
 static bool is_read(const struct why *why,
                     const struct why_noted_object *noted,
                     const struct why_value *value)
@@ -146,8 +147,8 @@ static bool is_read(const struct why *why,
            site_of(why, noted->module, noted->site)->function == 0;
 }
 
-/* The statement that made the object: the newest one before that calls its class, of objects at its
- * address. "": not recorded. */
+/* The statement that made the object: the newest earlier one that calls its class for an object
+ * of the same address. "" if it is not recorded. */
 static struct slice find_maker(struct why *why, uint32_t index)
 {
     assert(index < why->object_count);
@@ -183,7 +184,7 @@ has_name(const struct why_object *objects, uint32_t count, struct slice name)
     return false;
 }
 
-/* The newest of each name counts, whatever it is. */
+/* For each name the newest assignment is used, even if it holds another kind of object. */
 uint32_t why_find_objects(struct why *why,
                           uint32_t node,
                           struct slice statement,
@@ -240,9 +241,9 @@ static unsigned holds(const struct log_event_view *event)
     }
 }
 
-/* ---- one event ---- */
+/* ---- reading one event ---- */
 
-/* Reads the event; false where it cannot be read. */
+/* Reads the event. Returns false if it cannot be read. */
 static bool read_event(struct why *why, uint64_t event, struct log_item *item)
 {
     struct error ignored = ERROR_INIT;
@@ -271,7 +272,7 @@ static struct slice keep_text(struct why *why, struct slice text)
     return kept.bytes == NULL ? SLICE("") : kept;
 }
 
-/* `out[0]['logits']` */
+/* The name with its path, such as `out[0]['logits']`. */
 static struct slice name_of(struct why *why, const struct graph_node *node)
 {
     struct slice name = graph_text(&why->graph, node->name);
@@ -332,7 +333,7 @@ set_other(struct why *why, struct why_value *value, const struct log_event_view 
     }
 }
 
-/* The module that the site of the trace is in. */
+/* The module that holds the site of the trace. */
 static uint32_t module_of_site(const struct why *why, uint32_t site)
 {
     uint32_t count = log_reader_module_count(why->reader);
@@ -349,7 +350,7 @@ static uint32_t module_of_site(const struct why *why, uint32_t site)
     return 0;
 }
 
-/* What the graph has of the node, and the sources of its module. */
+/* Sets the fields that come from the graph and from the sources of the node's module. */
 static void
 set_place(struct why *why, struct why_value *value, const struct graph_node *node)
 {
@@ -377,7 +378,7 @@ set_place(struct why *why, struct why_value *value, const struct graph_node *nod
     }
 }
 
-/* In a damaged trace the event may not be found by its number: then its figures are not known. */
+/* In a damaged trace the event may not be found by its number; its figures are unknown then. */
 static void set_value(struct why *why, struct why_value *value, uint32_t index)
 {
     assert(index < why->graph.node_count);
@@ -395,7 +396,7 @@ static void set_value(struct why *why, struct why_value *value, uint32_t index)
     };
     set_place(why, value, node);
     if (!is_found || item.event.kind != value->kind) {
-        /* Else the event is there, and memory has run out. */
+        /* In an undamaged trace the event exists, so memory has run out. */
         why->arena.has_failed |= log_reader_damage_count(why->reader) == 0;
         return;
     }
@@ -407,7 +408,7 @@ static void set_value(struct why *why, struct why_value *value, uint32_t index)
     }
 }
 
-/* The place of a new value; NULL: out of memory. */
+/* A new entry for the node. NULL if memory runs out. */
 static struct why_value *add_value(struct why *why, uint32_t node)
 {
     void *items = why->values;
@@ -426,7 +427,7 @@ static struct why_value *add_value(struct why *why, uint32_t node)
     return value;
 }
 
-/* What is read is kept: to the asker nothing changes. */
+/* The value of the node, read once and then kept. */
 static struct why_value *value_of(struct why *why, uint32_t node)
 {
     uint32_t place = number_map_get(&why->value_places, node);
@@ -464,7 +465,7 @@ const struct why_value *why_value(const struct why *why, uint32_t node)
     return value == NULL ? &nothing : value;
 }
 
-/* `value 0 since train.py:20`. */
+/* Sets the words of the current value, such as `value 0 since train.py:20`. */
 static void keep_current(struct why *why,
                          const struct log_event_view *event,
                          struct why_current *current)
@@ -531,18 +532,19 @@ struct slice why_writer(struct why *why, uint32_t node)
     return kept;
 }
 
-/* ---- all events ---- */
+/* ---- reading all events ---- */
 
-/* The reading of the stream beside the graph's nodes, which are in its order. */
+/* A reading of the stream in parallel to the graph's nodes, which have the same order. */
 struct walk {
     struct why *why;
     struct open_calls calls;
-    struct number_map step_sites; /* owned: site -> whether its line runs a step */
+    struct number_map step_sites; /* owned: site -> whether its line calls step() */
     uint32_t node;
     bool has_failed;
 };
 
-/* The call of an event; calls that begin and end are followed. NULL: no event. */
+/* Returns the call of an event, and updates the open calls when a call begins or ends. NULL if
+ * the item is no event. */
 static struct open_call *follow(struct walk *walk, const struct log_item *item)
 {
     struct open_call *call = NULL;
@@ -565,7 +567,7 @@ static struct open_call *follow(struct walk *walk, const struct log_item *item)
     }
 }
 
-/* The node of an event; FLOW_NONE: it has none. */
+/* The node of an event; FLOW_NONE if it has none. */
 static uint32_t node_of(struct walk *walk, uint64_t event)
 {
     const struct graph *graph = &walk->why->graph;
@@ -604,7 +606,7 @@ void why_count(struct why *why)
     log_reader_rewind(why->reader);
 }
 
-/* Whether the site's line calls `step()` of something: asked once for each site. */
+/* Whether the site's line calls `step()` of an object. Computed once for each site. */
 static bool is_step(struct walk *walk, const struct log_event_view *event)
 {
     uint32_t known = number_map_get(&walk->step_sites, event->site_number);
@@ -620,7 +622,7 @@ static bool is_step(struct walk *walk, const struct log_event_view *event)
     return known != 0;
 }
 
-/* An optimizer's step writes to parameters, and no event says so. */
+/* Notes an optimizer's step, which writes to parameters without an event for each of them. */
 static void note_step(struct walk *walk, const struct log_event_view *event)
 {
     struct why *why = walk->why;
@@ -682,7 +684,7 @@ bool why_read_facts(struct why *why, struct error *error)
     return !walk.has_failed || why_out_of_memory(error);
 }
 
-/* ---- figures of infinities ---- */
+/* ---- counts of infinities ---- */
 
 static bool add_figures(struct why *why, uint32_t node, const struct statistics *found)
 {
@@ -725,7 +727,7 @@ static bool is_figure_before(const void *figures, size_t place, uint64_t node)
     return ((const struct why_figures *)figures)[place].node < node;
 }
 
-/* Those of a node; NULL: it was not marked, or has none. */
+/* The figures of a node. NULL if the node was not marked, or has none. */
 static const struct why_figures *figures_of(const struct why *why, uint32_t node)
 {
     size_t place =
@@ -757,7 +759,7 @@ bool why_has_more(const struct why *why, uint32_t node)
     return has_equal && target->infinity_count > 0;
 }
 
-/* ---- in words ---- */
+/* ---- texts ---- */
 
 static struct slice keep(struct why *why, struct buffer *text)
 {
@@ -769,7 +771,7 @@ static struct slice keep(struct why *why, struct buffer *text)
     return kept;
 }
 
-/* The chain of calls, as `show` tells it, without its last line end. */
+/* The chain of calls in the form of `show`, without its last line end. */
 static struct slice
 keep_calls(struct why *why, struct open_call *call, struct buffer *text)
 {
@@ -808,7 +810,7 @@ static void report(struct why *why,
         }
         if (event->site->kind == SITE_ENTER && why_value(why, node)->from_line != 0 &&
             why->producers[i].how == WHY_MADE) {
-            around = call->parent; /* it was made on the caller's line */
+            around = call->parent; /* the caller's line made it */
         }
         why->calls[i] = keep_calls(why, around, text);
     }

@@ -1,5 +1,5 @@
-/* How parameters grew over the steps before an infinity: steps that were too large are its cause, and the
- * line that overflows is only where it shows. */
+/* Growth of parameters over the steps before an infinity. If steps were too large, they are the
+ * cause, and the line that overflows only shows it. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/base/memory.h"
@@ -8,10 +8,10 @@
 #include <float.h>
 #include <math.h>
 
-/* The largest magnitude of a parameter is this many times that of its first record. Training leaves it
- * within a few times. */
+/* The growth that is reported: the largest magnitude is this many times that of the parameter's
+ * first record. Normal training changes it by a small factor. */
 #define GROWTH_LEAST 1000.0
-/* Values that are printed. */
+/* The number of values that are printed. */
 #define SHOWN_MAX 6
 
 static const struct training_record *record_at(const struct why *why, uint32_t index)
@@ -26,7 +26,7 @@ static bool is_value(const struct training_record *record)
            (record->what == TRAINING_READ || record->what == TRAINING_WRITTEN);
 }
 
-/* Sets the parameter that steps let grow most before that event; false: out of memory. */
+/* Finds the parameter that grew most before that event. Returns false if memory runs out. */
 static bool find_growth(struct why *why, uint64_t event, struct why_growth *growth)
 {
     const struct training *training = &why->backwards.training;
@@ -93,7 +93,8 @@ static uint32_t count_steps(const struct why *why, const struct why_growth *grow
     return count;
 }
 
-/* "`weight` grew from 0.17 to 5.4e+23 in 3 steps, lr is 30, set at train.py:16" */
+/* Appends the summary: "`weight` grew from 0.17 to 5.4e+23 in 3 steps, lr is 30, set at
+ * train.py:16". */
 static void add_summary(const struct why *why, struct buffer *text)
 {
     const struct training_record *last = record_at(why, why->growth.last);
@@ -111,7 +112,7 @@ static void add_summary(const struct why *why, struct buffer *text)
     }
 }
 
-/* The values that the steps left, a line each. */
+/* Appends the values after each step, one line each. */
 static void add_lines(const struct why *why, struct buffer *text)
 {
     const struct training *training = &why->backwards.training;
@@ -153,8 +154,8 @@ static struct slice keep(struct why *why, struct buffer *text)
     return kept;
 }
 
-/* Whether a value that went in is so large that its square is beyond float32, in which variances and
- * norms are computed. */
+/* Whether an input is so large that its square overflows float32, in which variances and norms
+ * are computed. */
 static bool has_overflowed(struct why *why, struct why_producer *producer)
 {
     struct why_input inputs[WHY_INPUTS_MAX];

@@ -1,4 +1,4 @@
-/* The judgement of a value: was its NaN made by its own line, and of which inputs. */
+/* Judgement of a value: whether its own line made the NaN or infinity, and from which inputs. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/array/uninitialised.h"
@@ -7,13 +7,14 @@
 
 #include <assert.h>
 
-/* The name without its place in a container. */
+/* The name without its index in a container. */
 static struct slice bare_name(struct slice name)
 {
     return slice_part(name, 0, slice_find(name, SLICE("["), 0));
 }
 
-/* How the statement spells what it read: by the edge, or as the value was recorded. */
+/* The spelling of an input in the statement: the name on the edge, or that of the recorded
+ * value. */
 static struct slice spelled(const struct why *why, const struct graph_edge *edge)
 {
     const struct why_value *node = why_value(why, edge->source);
@@ -25,7 +26,7 @@ static struct slice spelled(const struct why *why, const struct graph_edge *edge
         return slice_part(node->name, node->name.size < size ? 0 : size,
                           node->name.size);
     }
-    /* A part of what was read has its place behind the name. */
+    /* The recorded name of a part is the name with an index or attribute appended. */
     return name.size == 0 || slice_equal(name, bare_name(node->name)) ||
                    (slice_starts(node->name, name) && node->name.size > name.size &&
                     node->name.bytes[name.size] == '.')
@@ -39,7 +40,7 @@ static bool is_result(const struct why *why, uint32_t node)
     return (why->graph.nodes[node].flags & GRAPH_RESULT) != 0;
 }
 
-/* Whether both are the same elements in memory, recorded at two times. */
+/* Whether both nodes are the same elements in memory, recorded at two times. */
 static bool is_same_memory(const struct why *why, uint32_t a, uint32_t b)
 {
     const struct why_value *left = why_value(why, a);
@@ -50,7 +51,8 @@ static bool is_same_memory(const struct why *why, uint32_t a, uint32_t b)
            right->has_statistics && left->statistics.count == right->statistics.count;
 }
 
-/* Adds a source, unless it is there under that name; of one memory the newest value counts. */
+/* Adds a source, unless one of that name was added. Of several sources in the same memory the
+ * newest is kept. */
 static void add_input(const struct why *why,
                       struct why_producer *producer,
                       const struct graph_edge *edge)
@@ -75,7 +77,8 @@ static void add_input(const struct why *why,
     }
 }
 
-/* What went in; gives whether all of it is the value itself, under another name. */
+/* Finds the inputs of the node. Returns whether all of them are the value itself under another
+ * name. */
 static bool
 find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
 {
@@ -94,16 +97,16 @@ find_inputs(const struct why *why, uint32_t node, struct why_producer *producer)
     return is_same;
 }
 
-/* The node that held the same object before; FLOW_NONE. */
+/* The node that held the same object before, or FLOW_NONE. */
 static uint32_t find_origin(const struct why *why, uint32_t node)
 {
-    uint64_t origin = why_value(why, node)->origin; /* from 1 */
+    uint64_t origin = why_value(why, node)->origin; /* counted from 1; 0: none */
 
     return origin == 0 ? FLOW_NONE : graph_find(&why->graph, origin - 1);
 }
 
-/* Whether a number need not be the newest of its name where the other node was made: the recording
- * left out visits of a line that writes the name. */
+/* Whether a number may be out of date at the node that reads it: the recording left out visits
+ * of a line that writes its name. */
 static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
 {
     assert(reader < why->graph.node_count);
@@ -128,7 +131,7 @@ static bool is_outdated(const struct why *why, uint32_t node, uint32_t reader)
     return false;
 }
 
-/* The call that the node is in; NULL: a module's own lines that nothing recorded imported. */
+/* The call that contains the node. NULL for lines at module level whose import was not recorded. */
 static const struct graph_call *call_of(const struct why *why, uint32_t node)
 {
     const struct graph_call *call = &why->graph.calls[why->graph.nodes[node].call];
@@ -138,7 +141,7 @@ static const struct graph_call *call_of(const struct why *why, uint32_t node)
 
 #define MASK_STEPS_MAX 16
 
-/* A source that has the same least value: where that came from. FLOW_NONE: none. */
+/* A source with the same least value, or FLOW_NONE. */
 static uint32_t find_least(const struct why *why, uint32_t node, double least)
 {
     for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
@@ -153,7 +156,7 @@ static uint32_t find_least(const struct why *why, uint32_t node, double least)
     return FLOW_NONE;
 }
 
-/* Whether the line where the value's least element came from wrote it into a mask. */
+/* Whether the line that first wrote the value's least element wrote it into a mask. */
 static bool is_mask(struct why *why, uint32_t node)
 {
     const struct why_value *last = why_value(why, node);
@@ -212,7 +215,8 @@ void why_fill_inputs(struct why *why,
     }
 }
 
-/* Of an argument: which parameter of what it is, so that its own text is found in the call. */
+/* For an argument: names the parameter and its function, so that the argument's own text is
+ * found in the call. */
 static void
 fill_callee(const struct why *why, uint32_t node, struct why_question *question)
 {
@@ -236,7 +240,7 @@ fill_callee(const struct why *why, uint32_t node, struct why_question *question)
     }
 }
 
-/* ---- reasons beside the statement's ---- */
+/* ---- reasons that the statement's text does not give ---- */
 
 static bool hold_inputs(const struct why *why, const struct why_producer *producer)
 {
@@ -265,8 +269,8 @@ static void add_place(const struct why *why, uint32_t node, struct buffer *text)
     buffer_add_byte(text, ')');
 }
 
-/* Parameters are known as they were when they were told last: an optimizer writes to them, and no
- * line tells. */
+/* Reports that the inputs were finite. The recorded value of a parameter may be old: an
+ * optimizer writes to it without an event. */
 static void report_finite(const struct why *why,
                           const struct why_producer *producer,
                           struct buffer *text)
@@ -290,7 +294,7 @@ static void report_finite(const struct why *why,
     }
 }
 
-/* `: what went in was finite`, where the statement says nothing of its own. */
+/* Reports the state of the inputs, for a statement whose text gives no reason. */
 static void report_inputs(const struct why *why,
                           const struct why_producer *producer,
                           struct buffer *text)
@@ -317,7 +321,8 @@ static void report_inputs(const struct why *why,
     }
 }
 
-/* Inputs in memory that nothing had written to when they were recorded last. */
+/* Appends the inputs whose memory had not been written to when they were last recorded. Returns
+ * whether there are any. */
 static bool add_uninitialised(const struct why *why,
                               const struct why_producer *producer,
                               struct buffer *text)
@@ -331,7 +336,7 @@ static bool add_uninitialised(const struct why *why,
             (why->graph.nodes[producer->node].flags & GRAPH_IN_PLACE) != 0 &&
             slice_equal(node->name, why_value(why, producer->node)->name);
 
-        /* What the statement writes over is not what it computes with. */
+        /* The statement overwrites this value, and does not compute with it. */
         if (is_written || !uninitialised_is_noted(node->note)) {
             continue;
         }
@@ -356,7 +361,7 @@ static void report_first_event(const struct why *why, struct buffer *text)
     }
 }
 
-/* What wrote to the parameter before the event, as far as the trace has it. */
+/* Reports the last recorded step() before the event, which may have written to the parameter. */
 static void report_step(const struct why *why, uint64_t event, struct buffer *text)
 {
     const struct why_step *step = why_last_step(why, event);
@@ -398,7 +403,8 @@ static void report_came_in(const struct why *why,
     report_first_event(why, text);
 }
 
-/* No line gives it of the values as they were recorded last: one of them has changed since. */
+/* Reports that no step of the statement gives the result from the recorded inputs: one of them
+ * has changed since. */
 static void report_written_since(const struct why *why,
                                  const struct why_producer *producer,
                                  struct buffer *text)
@@ -469,8 +475,8 @@ ask(struct why *why, struct why_producer *producer, struct buffer *text)
     return why_reason_add(text, &question);
 }
 
-/* Whether the parameter's default names the infinity: the reason is in `text` then, and the place
- * is the `def`. */
+/* Whether the parameter's default names the infinity. If so, writes the reason to `text` and
+ * places the producer at the `def`. */
 static bool
 judge_default(struct why *why, struct why_producer *producer, struct buffer *text)
 {
@@ -524,7 +530,8 @@ static void report_handed(const struct why *why,
     report_first_event(why, text);
 }
 
-/* A value that is seen to have been written to: by this line, or since it was recorded last. */
+/* Adds the other possibility for a value that was written in place: code that is not recorded,
+ * since its last event. */
 static void report_meanwhile(const struct why *why,
                              const struct why_producer *producer,
                              struct buffer *text)
@@ -544,7 +551,7 @@ static void report_meanwhile(const struct why *why,
     }
 }
 
-/* What is said beside, or instead of, the steps of the statement. */
+/* Reports the cause if the steps of the statement are not the cause, or not the certain one. */
 static void report_rest(const struct why *why,
                         struct why_producer *producer,
                         const struct why_answer *answer,
@@ -602,7 +609,8 @@ judge_statement(struct why *why, struct why_producer *producer, struct buffer *t
     }
 }
 
-/* A value that was there: an argument may be a default, or stand in the call by its name. */
+/* Judges a value that existed before: an argument may be a default, or its call may name the
+ * infinity. */
 static void
 judge_came_in(struct why *why, struct why_producer *producer, struct buffer *text)
 {
@@ -628,7 +636,7 @@ judge_came_in(struct why *why, struct why_producer *producer, struct buffer *tex
     report_came_in(why, producer, text);
 }
 
-/* Where it happened: an argument that is a value of its own was made by the caller's line. */
+/* Sets the place of the producer. An argument that is a new value was made by the caller's line. */
 static void find_place(struct why *why, struct why_producer *producer)
 {
     const struct why_value *node = why_value(why, producer->node);
@@ -691,7 +699,7 @@ void why_judge(struct why *why,
     is_outside = (known->flags & (GRAPH_ARGUMENT | GRAPH_SOURCE)) != 0 ||
                  why->facts[node].is_read;
     if (producer->input_total > 0 && (is_same || why->facts[node].is_read)) {
-        producer->how = WHY_SEEN; /* the same object, and it was not so before */
+        producer->how = WHY_SEEN; /* the same object, which was different before */
         before = newest_input(producer);
     } else if (producer->input_total == 0 && is_outside) {
         producer->how =

@@ -1,4 +1,4 @@
-/* The answer of `why`: in words, as JSON, as a picture. */
+/* The answer of `why` as text, as JSON and as a picture. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/base/memory.h"
@@ -13,15 +13,15 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 #define NAME_LIMIT      100
-#define PATH_LIMIT      4096 /* the first line's: an editor has to find it */
+#define PATH_LIMIT      4096 /* for the first line, whose path editors open */
 #define ROW_PATH_LIMIT  40
 #define STATEMENT_LIMIT 400
 #define OTHERS_MAX      5
 
-/* "NaN", "Inf", "-Inf", "NaN and Inf". */
+/* Appends the kinds of values: "NaN", "Inf", "-Inf", "NaN and Inf". */
 static void add_what(struct buffer *text, unsigned holds)
 {
     if ((holds & WHY_NAN) != 0) {
@@ -72,7 +72,7 @@ static void add_value(const struct why *why, uint32_t node, struct buffer *text)
     buffer_add_number(text, why->graph.nodes[node].event);
 }
 
-/* `FILE:LINE: NaN made here: NAME: REASON`. */
+/* Appends the head: `FILE:LINE: NaN made here: NAME: REASON`. */
 static void add_head(const struct why *why,
                      const struct why_producer *producer,
                      size_t path_limit,
@@ -149,7 +149,7 @@ static void add_gradient(const struct why_gradient *gradient,
     buffer_add_byte(text, '\n');
 }
 
-/* The gradients that the line's backward got and gave, and the values of its forward. */
+/* Appends the gradients before and after the line's backward, and the values of its forward. */
 static void add_backward(const struct why *why,
                          const struct why_producer *producer,
                          struct buffer *text)
@@ -175,7 +175,7 @@ static void add_backward(const struct why *why,
     }
 }
 
-/* Of the answer's first line: how its parameters had grown. */
+/* Appends the growth of parameters, which belongs to the first producer's answer. */
 static void add_grown(const struct why *why, uint32_t index, struct buffer *text)
 {
     if (index == why->main) {
@@ -214,7 +214,7 @@ static void add_producer(const struct why *why, uint32_t index, struct buffer *t
     verdict_lines_add(text, "in", why->calls[index], why->ask.has_color);
 }
 
-/* ---- besides ---- */
+/* ---- the value in question, and other producers ---- */
 
 static void add_asked(const struct why *why, struct buffer *text)
 {
@@ -357,8 +357,8 @@ static bool is_reported(const struct why *why,
     return false;
 }
 
-/* Other lines that made NaN or infinities, or where they entered as arguments. A value that was only
- * read was made elsewhere. */
+/* Appends other lines that made NaN or infinities, or received them as arguments. Values that a
+ * line only read are skipped: another line made them. */
 static void add_elsewhere(const struct why *why, struct buffer *text)
 {
     uint32_t reported[WHY_PRODUCERS_MAX + OTHERS_MAX];
@@ -458,7 +458,7 @@ void why_head_add(const struct why *why, struct buffer *text)
     text->has_failed |= why->arena.has_failed;
 }
 
-/* A value that is as it should be. */
+/* Appends a target that is finite. */
 static void add_fine(const struct why *why, struct buffer *text)
 {
     const struct why_value *node = why_value(why, why->target);
@@ -491,7 +491,7 @@ void why_text_add(const struct why *why, struct buffer *text)
     text->has_failed |= why->arena.has_failed;
 }
 
-/* ---- as one JSON object: docs/reference/why.md names the fields ---- */
+/* ---- as one JSON object; docs/reference/why.md has its fields ---- */
 
 static void add_holds(struct buffer *text, struct slice key, unsigned holds)
 {
@@ -536,7 +536,7 @@ static void add_figures(struct buffer *text, const struct why_value *node)
     json_counts_add(text, statistics);
 }
 
-/* An object of the value; `more` fields may follow before it is closed. */
+/* Starts the JSON object of the value; the caller may add fields before it closes the object. */
 static void begin_value(const struct why *why, uint32_t index, struct buffer *text)
 {
     assert(index < why->graph.node_count);
@@ -579,7 +579,7 @@ static void add_path(const struct why *why, uint32_t node, struct buffer *text)
 
         call = one->parent;
         if (one->function == 0 && one->parent == GRAPH_NONE) {
-            continue; /* a module's own lines */
+            continue; /* lines at module level */
         }
         buffer_add(text, is_first ? SLICE("{\"call\":") : SLICE(",{\"call\":"));
         buffer_add_number(text, one->number);
@@ -593,7 +593,8 @@ static void add_path(const struct why *why, uint32_t node, struct buffer *text)
     buffer_add_byte(text, ']');
 }
 
-/* Whether the node is certainly made from the input; false where an edge says that it need not be. */
+/* Whether the node was certainly computed from the input. False if all edges between them are
+ * unsure. */
 static bool is_certain_input(const struct why *why, uint32_t node, uint32_t input)
 {
     bool is_unsure = false;
@@ -609,7 +610,7 @@ static bool is_certain_input(const struct why *why, uint32_t node, uint32_t inpu
     return !is_unsure;
 }
 
-/* The parameter that steps let grow. */
+/* Appends the parameter that grew. */
 static void add_growth(const struct why *why, struct buffer *text)
 {
     const struct training *training = &why->backwards.training;
@@ -762,7 +763,7 @@ void why_json_add(const struct why *why,
         json_key_add(text, SLICE("producers"));
         buffer_add_byte(text, '[');
         for (uint32_t i = 0; i < why->producer_count; i++) {
-            /* The most important one is first. */
+            /* The main producer is printed first. */
             uint32_t at = i == 0 ? why->main : i <= why->main ? i - 1 : i;
 
             buffer_add(text, i > 0 ? SLICE(",") : SLICE(""));
@@ -783,7 +784,7 @@ void why_json_add(const struct why *why,
 
 /* ---- as a picture ---- */
 
-/* What the value was made from has a mark, and the rest has none: so it differs. */
+/* Values that the target was computed from have a mark, which sets them off from the rest. */
 enum flow_mark why_mark(void *context, uint64_t event)
 {
     struct why *why = context;
@@ -813,7 +814,7 @@ struct slice why_remark(void *context, uint64_t event)
     return producer.reason;
 }
 
-/* The numbers, texts and the like that a marked value was made from. */
+/* Keeps the numbers, texts and other plain values that a marked value was computed from. */
 static void keep_inputs(const struct flow_graph *graph, bool *kept)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -824,7 +825,8 @@ static void keep_inputs(const struct flow_graph *graph, bool *kept)
     }
 }
 
-/* Plain values of the slice are drawn plainly: arrays, and what a marked value was made from. */
+/* Keeps the slice: its arrays, and the plain values that a marked value was computed from.
+ * Values of the slice without NaN lose their mark, and are drawn plainly. */
 static bool keep_marked(struct flow_graph *graph, struct error *error)
 {
     bool *kept = memory_allocate((size_t)graph->node_count + 1, sizeof *kept);
@@ -849,7 +851,7 @@ static bool keep_marked(struct flow_graph *graph, struct error *error)
     return is_done;
 }
 
-/* What is nearest to the first value of the gravest mark. */
+/* Keeps the boxes that are nearest to the first value with the gravest mark. */
 static bool keep_near(struct flow_graph *graph, uint32_t limit, struct error *error)
 {
     uint32_t first = 0;
@@ -872,8 +874,8 @@ static bool keep_near(struct flow_graph *graph, uint32_t limit, struct error *er
     return is_done;
 }
 
-/* The nearest boxes to the gravest mark: as many as fit a screen and a half, at most `limit`, which is 0
- * for all. */
+/* Keeps the boxes that are nearest to the gravest mark: as many as fit on one and a half
+ * screens, at most `limit` (0: all). */
 static bool keep_fitting(struct flow_graph *graph,
                          struct picture_options *picture,
                          uint32_t limit,

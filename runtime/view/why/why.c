@@ -1,5 +1,5 @@
-/* Where a NaN, an infinity or any value comes from: the stages of the search, the event that is asked
- * about, and the walk back over the graph. */
+/* The stages of `why`, which finds the source of a NaN, an infinity or any other value: the
+ * choice of the event, and the search back over the graph. */
 #include "runtime/view/why/why.h"
 
 #include "runtime/base/hash/mix.h"
@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Which event is asked about. */
+/* The choice of the event that the question is about. */
 
-/* The parts of `FILE:LINE:NAME`, or an event's number. */
+/* The parsed form of `FILE:LINE:NAME`, or an event's number. */
 struct wanted {
     bool is_number;
     uint64_t number;
@@ -42,7 +42,7 @@ bool why_read_start(struct slice event, uint64_t *first)
            read_number(slice_part(event, 1, event.size - 1), first);
 }
 
-/* Looks for `:LINE` at the text's end, or before a `:NAME` there. */
+/* Searches `:LINE` at the end of the text, or before a `:NAME` there. */
 static bool read_place(struct slice text, struct wanted *wanted)
 {
     for (size_t colon = 1; colon < text.size; colon++) {
@@ -80,7 +80,7 @@ static struct wanted read_wanted(struct slice text)
     return wanted;
 }
 
-/* Whether the site of the trace stands on the line, in the file. */
+/* Whether the site of the trace is on that line of the file. */
 static bool site_fits(const struct why *why,
                       const struct wanted *wanted,
                       bool is_loose,
@@ -104,13 +104,14 @@ static bool site_fits(const struct why *why,
             (is_loose && file_select(table->path, slice_last_part(wanted->file, '/'))));
 }
 
-/* The nodes that were asked for, by what all nodes of one site, or of one name, have in common. A name
- * alone is asked for `out['b']` as well. Loose, where nothing fits otherwise: a value of an attribute too
- * (`box.item` by `box`), and a file that lies elsewhere than was said. */
+/* The result of comparing the question with the sites and names of the trace, computed once for
+ * each. A name without an index also matches its items (`out` matches `out['b']`). A loose
+ * match, tried if nothing else fits, also accepts values of attributes (`box` matches
+ * `box.item`) and files in another folder. */
 struct fitting {
     bool is_loose;
-    struct number_map sites; /* owned: site -> whether it fits */
-    struct number_map names; /* owned: name and path -> the same */
+    struct number_map sites; /* owned: site -> whether it matches */
+    struct number_map names; /* owned: name and path -> whether they match */
 };
 
 static bool fits_place(struct why *why,
@@ -198,7 +199,8 @@ static bool refuse_number(struct why *why, uint64_t number, struct error *error)
     return false;
 }
 
-/* Of a line, what it made and not what it read, as long as there is such a value. */
+/* Whether `node` replaces `last`: of the values of a line, those that it assigned are preferred
+ * to those that it read. */
 static bool is_better(const struct why *why, uint32_t last, uint32_t node)
 {
     return last == FLOW_NONE || !why->facts[node].is_read || why->facts[last].is_read;
@@ -225,7 +227,7 @@ static void add_nearest_name(struct nearest *nearest, const struct site_table *t
     }
 }
 
-/* The files or names of the trace that are nearest to what no value fits. */
+/* Appends the files or names of the trace that are nearest to a question without a match. */
 static void
 add_nearest(const struct why *why, const struct wanted *wanted, struct buffer *text)
 {
@@ -268,7 +270,8 @@ refuse_words(const struct why *why, const struct wanted *wanted, struct error *e
     return false;
 }
 
-/* Of the values that were asked for, the first that holds NaN or an infinity, else the last. */
+/* Chooses the first matching value that holds NaN or an infinity, or the last match if none
+ * does. */
 static void choose_fitting(struct why *why, const struct wanted *wanted, bool is_loose)
 {
     struct fitting fitting = {.is_loose = is_loose};
@@ -314,7 +317,7 @@ static bool choose_asked(struct why *why, struct error *error)
     return true;
 }
 
-/* Whether the statement writes the infinity by its name: asked once for each site. */
+/* Whether the statement names the infinity in its text. Computed once for each site. */
 static bool
 is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
 {
@@ -334,7 +337,7 @@ is_meant(struct why *why, uint32_t node, struct error *error, bool *has_failed)
     return known != 0;
 }
 
-/* Asked once for each site. */
+/* Judges whether the node absorbs infinities. Computed once for each site. */
 static enum why_absorbed why_absorbs(struct why *why, uint32_t node)
 {
     struct why_fact *fact = &why->facts[node];
@@ -359,8 +362,8 @@ static enum why_absorbed why_absorbs(struct why *why, uint32_t node)
     return (enum why_absorbed)known;
 }
 
-/* From event `start` on, the first that made something new which nobody meant; else the
- * first that holds NaN or an infinity. */
+/* Chooses the first value from event `start` on whose line made a NaN or an unintended infinity,
+ * or the first that holds one if no line did. */
 static bool choose_first(struct why *why, uint64_t start, struct error *error)
 {
     uint32_t first = FLOW_NONE;
@@ -400,20 +403,20 @@ static bool why_choose(struct why *why, struct error *error)
     return choose_asked(why, error);
 }
 
-/* The text of a statement over all of its lines. */
+/* The text of a statement, joined over all of its lines. */
 
 #define LINES_MAX 40
 #define TEXT_MAX  8000
 
-/* What is open at the end of a line. */
+/* The state at the end of a line. */
 struct reading {
     int depth;
     char quote;
-    bool is_one;   /* ends at the `;` in front of the next statement */
-    bool is_ended; /* by it */
+    bool is_one;   /* stop at the `;` before the next statement */
+    bool is_ended; /* that `;` was reached */
 };
 
-/* Appends a line up to its comment, or up to the end of the one statement. */
+/* Appends a line up to its comment, or up to the end of the statement if only one is wanted. */
 static void add_line(struct buffer *text, struct slice line, struct reading *reading)
 {
     for (size_t i = 0; i < line.size; i++) {
@@ -442,7 +445,7 @@ static void add_line(struct buffer *text, struct slice line, struct reading *rea
     }
 }
 
-/* One more line, with a blank in front where one line would have one. */
+/* Appends a further line of the statement, after a blank unless a bracket or a dot is there. */
 static void add_next(struct buffer *text, struct slice line, struct reading *reading)
 {
     char before = text->size > 0 ? text->bytes[text->size - 1] : ' ';
@@ -506,12 +509,13 @@ struct slice why_statement_of(struct why *why, uint32_t node)
     return read_statement(why, shown->module, shown->line, first, is_made_here);
 }
 
-/* Back over the graph: to what made a value NaN, and to everything that it was made from. */
+/* The search back over the graph for the lines that made a value NaN, and for all values that it
+ * was computed from. */
 
-/* The rows of the slice that are printed without --all. */
+/* The number of rows of the slice that are printed without --all. */
 #define ROWS_MAX 40
 
-/* A queue of nodes, each in it as often as it got something new to pass. */
+/* A queue of nodes. A node is added each time that it got something new to pass on. */
 struct queue {
     uint32_t *nodes;  /* owned */
     uint32_t *depths; /* owned */
@@ -545,13 +549,15 @@ static void release(struct queue *queue)
     *queue = (struct queue){0};
 }
 
-/* NaN for NaN; an infinity of either sign for one of the other: a minus may stand between. */
+/* The part of `wanted` that `held` can explain. An infinity explains one of the other sign too,
+ * since a minus may be between them. */
 static unsigned both(unsigned wanted, unsigned held)
 {
     return (wanted & held & WHY_NAN) | ((wanted & WHY_INF) != 0 ? held & WHY_INF : 0);
 }
 
-/* The node is a producer of what it made, and a NaN that it made may be of an infinity. */
+/* What the inputs of the node are searched for. A NaN that the node made may come from an
+ * infinity. */
 static unsigned next_wanted(const struct why_fact *fact)
 {
     unsigned wanted = fact->passes;
@@ -559,14 +565,14 @@ static unsigned next_wanted(const struct why_fact *fact)
     return (fact->made & fact->passes & WHY_NAN) != 0 ? wanted | WHY_INF : wanted;
 }
 
-/* What of the wanted the edge's source holds: nothing where its form alone was read. */
+/* The part of `wanted` that the edge's source holds; nothing if only the shape was read. */
 static unsigned
 brings(const struct why *why, const struct graph_edge *edge, unsigned wanted)
 {
     return edge->kind == GRAPH_SHAPE ? 0 : both(wanted, why->facts[edge->source].holds);
 }
 
-/* Whether what certainly went in explains what is wanted: then nothing else is asked. */
+/* Whether the certain inputs explain `wanted`. The uncertain ones are skipped then. */
 static bool has_certain(const struct why *why, uint32_t node, unsigned wanted)
 {
     for (uint32_t i = why_first_edge(why, node); i < why_end_edge(why, node); i++) {
@@ -606,13 +612,13 @@ static bool follow_edges(struct why *why, struct queue *queue, uint32_t node)
     return true;
 }
 
-/* Whether lines that write infinities by name into the node may matter: it passes some on. */
+/* Whether the node passes infinities on: its line may have added more of them. */
 static bool may_have_more(const struct why_fact *fact)
 {
     return both(fact->passes, fact->made) == 0 && (fact->passes & WHY_INF) != 0;
 }
 
-/* Marks what why_has_more compares, and reads it. */
+/* Marks the nodes that why_has_more compares, and reads their figures. */
 static bool count_infinities(struct why *why, struct error *error)
 {
     bool is_wanted = false;
@@ -638,8 +644,9 @@ static void keep_producer(struct why *why, const struct why_producer *producer)
     why->producer_total++;
 }
 
-/* The first in the order of the trace are kept. Lines that write more infinities by name into
- * what has some count too: the last of them may be the one too many. */
+/* Collects the producers in the order of the trace, up to a limit. A line that names an infinity
+ * and added it to a value with other infinities is a producer too, since its infinity may be the
+ * wrong one. */
 static void collect_producers(struct why *why)
 {
     struct why_producer producer;
@@ -668,8 +675,8 @@ static void collect_producers(struct why *why)
     }
 }
 
-/* Infinities that lines wrote by name are meant until they are absorbed: then the first line that did
- * so made the value. Gives whether there is one. */
+/* Marks the first node that turned intended infinities into a wrong value: an infinity that a
+ * line names is intended until it is absorbed. Returns whether there is one. */
 static bool mark_absorbed(struct why *why)
 {
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
@@ -726,7 +733,8 @@ static bool add_row(struct why *why, uint32_t node, uint32_t depth)
     return true;
 }
 
-/* A site and what it writes is one row: a loop's turns and a function's calls are counted. */
+/* Adds a node to its row. One row is one site and name: iterations of a loop and calls of a
+ * function are counted. */
 static bool
 read(struct why *why, struct number_map *seen, uint32_t node, uint32_t depth)
 {
@@ -760,7 +768,7 @@ static bool find_slice(struct why *why)
              is_done && k < why_end_edge(why, node); k++) {
             uint32_t source = why->graph.edges[k].source;
 
-            /* Of what only had a form to give, no element is in a NaN. */
+            /* A source of which only the shape was read cannot have brought a NaN. */
             if (!why->facts[source].is_in_slice &&
                 (!is_bad || why->graph.edges[k].kind != GRAPH_SHAPE)) {
                 why->facts[source].is_in_slice = true;
@@ -773,7 +781,7 @@ static bool find_slice(struct why *why)
     return is_done;
 }
 
-/* Marks those of the slice that the value is certainly made from. */
+/* Marks the nodes of the slice from which the value was certainly computed. */
 static bool find_certain(struct why *why)
 {
     struct queue queue = {0};
@@ -798,7 +806,7 @@ static bool find_certain(struct why *why)
     return is_done;
 }
 
-/* Those that are printed keep their place: nearest first, the newest first among equals. */
+/* Orders rows by distance, and rows of the same distance from new to old. */
 static int row_compare(const void *a, const void *b)
 {
     const struct why_row *left = a;
@@ -838,7 +846,7 @@ static void mark_reported(struct why *why)
     }
 }
 
-/* Sets producers and rows. */
+/* Sets the producers and the rows. */
 static bool why_walk(struct why *why, struct error *error)
 {
     bool is_node = why->target < why->graph.node_count;
@@ -894,7 +902,7 @@ void why_release(struct why *why)
     why_init(why);
 }
 
-/* What each value holds that none of its sources does: NaN and infinities apart. */
+/* Finds what each value holds that none of its sources holds, separately for NaN and infinities. */
 static void find_made(struct why *why)
 {
     for (uint32_t i = 0; i < why->graph.node_count; i++) {
@@ -925,10 +933,10 @@ static bool build(struct why *why, struct error *error)
     return true;
 }
 
-/* Each value of a trace is in the graph: so many bytes, with its edges and what `why` adds. Measured;
- * values with many edges need more. */
+/* The memory for each value of the trace: its node, its edges and what `why` adds, in bytes. A
+ * measured mean; values with many edges need more. */
 #define BYTES_OF_VALUE 180
-/* Where so much is needed, it is announced. */
+/* The needed memory from which on it is announced. */
 #define ANNOUNCED_BYTES ((uint64_t)1 << 30)
 
 static bool check_memory(const struct why *why, const char *path, struct error *error)
@@ -969,7 +977,7 @@ bool why_find(struct why *why,
     why_count(why);
     if (!why_has_bad(why) &&
         (ask->event.size == 0 || why_read_start(ask->event, &start))) {
-        return true; /* there is nothing to look for: no graph is needed */
+        return true; /* nothing to search, so no graph is needed */
     }
     if (!check_memory(why, path, error) || !build(why, error) ||
         !why_choose(why, error)) {

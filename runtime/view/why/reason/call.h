@@ -1,11 +1,10 @@
-/* Calls of functions that are known by name: what the files that follow them share. Not for use
- * elsewhere. */
+/* Calls of functions with known names: declarations that only the files of this folder share. */
 #ifndef MONITORCH_VIEW_WHY_REASON_CALL_H
 #define MONITORCH_VIEW_WHY_REASON_CALL_H
 
 #include "runtime/view/why/reason/range.h"
 
-/* What functions.def says of a function. */
+/* The behaviour of a function, as listed in functions.def. */
 enum how {
     HOW_LOG,
     HOW_LOG1P,
@@ -74,10 +73,10 @@ enum how {
     HOW_SAME,
 };
 
-/* What functions.def says of the name; false: it is not there. */
+/* Finds the function in functions.def. Returns false if it is not there. */
 bool function_how(struct slice name, enum how *how);
 
-/* One call that is looked at. */
+/* The call that is being evaluated. */
 struct call {
     struct reasoner *reasoner;
     const struct expression *expression;
@@ -86,28 +85,29 @@ struct call {
     const struct range *second; /* may be NULL */
     const struct range *operands;
     uint32_t operand_count;
-    const struct why_object
-        *object; /* an object is called: its settings were given to its
-                                        constructor; NULL: a function */
+    const struct why_object *
+        object; /* the called object, whose constructor got the settings; NULL: a function */
 };
 
-/* An argument by its keyword, or by its place among those without one; NULL: there is none. */
+/* An argument by its keyword, or by its place among those without a keyword. NULL if it is not
+ * given. */
 const struct expression *call_argument(const struct call *call, const char *key);
 const struct expression *call_nth(const struct call *call, int place);
-/* Whether it is given `*args` or `**kwargs`: what is not named may be among these. */
+/* Whether the call passes `*args` or `**kwargs`, which may contain an argument that is not found
+ * otherwise. */
 bool call_has_rest(const struct call *call);
-/* Whether the argument, which may be NULL, is a plain number. */
+/* Whether the argument is a plain number. `item` may be NULL. */
 bool call_number(const struct call *call,
                  const struct expression *item,
                  double *number);
-/* The same for any expression of `all`, of which `item` is one. */
+/* As call_number, for any expression of `all`. `item` is one of its items. */
 bool expression_number(const struct expressions *all,
                        const struct expression *item,
                        double *number);
-/* Of what it is of, where that is floating; else of what the statement made. */
+/* The dtype of the first operand if it is floating, or else of the statement's result. */
 enum dtype call_dtype(const struct call *call);
 
-/* known.c: of many elements, one. */
+/* known.c: functions that reduce many elements to one. */
 struct range call_one_of(const struct call *call);
 struct range call_mean(const struct call *call);
 struct range call_sum(const struct call *call);

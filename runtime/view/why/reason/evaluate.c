@@ -1,10 +1,11 @@
-/* The ranges of what a statement read, followed through its expression. */
+/* Evaluation of a statement's expression: the range of each part, computed from the ranges of
+ * the values that the statement read. */
 #include "runtime/view/why/reason/range.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* A trace has so many items of a container: there may be more. */
+/* The number of recorded items of a container at which there may be more that were not recorded. */
 #define PARTS_MAX 64
 
 /* ---- names ---- */
@@ -49,7 +50,7 @@ static struct range range_of_input(const struct why_input *input, struct slice t
     return range;
 }
 
-/* Traces spell subscripts with single quotes. */
+/* Compares two names. Traces write subscripts with single quotes. */
 static bool is_called(struct slice text, struct slice name)
 {
     if (text.size != name.size) {
@@ -65,14 +66,14 @@ static bool is_called(struct slice text, struct slice name)
     return true;
 }
 
-/* Whether the name is a part of what is called `whole`: `state['w']`, `out.logits`. */
+/* Whether the name is a part of `whole`: `state['w']` of `state`, `out.logits` of `out`. */
 static bool is_part_of(struct slice name, struct slice whole)
 {
     return name.size > whole.size && slice_starts(name, whole) &&
            (name.bytes[whole.size] == '[' || name.bytes[whole.size] == '.');
 }
 
-/* Several values of one name, or all that is known of a container: one of them, or all. */
+/* Finds the range of several values of one name, or of the recorded items of a container. */
 static bool
 find_parts(const struct reasoner *reasoner, struct slice name, struct range *range)
 {
@@ -91,7 +92,7 @@ find_parts(const struct reasoner *reasoner, struct slice name, struct range *ran
         *range = count++ == 0 ? range_part(&one, name) : range_either(range, &one);
     }
     if (count > 0 && (question->is_cut || count >= PARTS_MAX)) {
-        *range = range_unknown(name); /* there are others, of which nothing is known */
+        *range = range_unknown(name); /* further values exist, and are unknown */
     }
     return count > 0;
 }
@@ -140,7 +141,7 @@ bool range_is_known(const struct reasoner *reasoner, struct slice name)
     return true;
 }
 
-/* What a recorded call returned, or what stands there in it. */
+/* The range of the value that a recorded call returned, or of its items. */
 static struct range
 range_of_result(const struct reasoner *reasoner, uint32_t first, struct slice text)
 {
@@ -162,7 +163,7 @@ range_of_result(const struct reasoner *reasoner, uint32_t first, struct slice te
     return range;
 }
 
-/* `f(x)[0]`: that item of what the call returned. */
+/* Finds the item of a recorded call's value: `f(x)[0]`. */
 static bool find_item(const struct reasoner *reasoner,
                       const struct expression *item,
                       struct range *range)
@@ -187,7 +188,7 @@ static bool find_item(const struct reasoner *reasoner,
     return false;
 }
 
-/* A value that is no more than a name in the trace. What it does to the result is not known. */
+/* Reports a name without a recorded value. Its effect on the result is unknown. */
 static struct range not_recorded(struct reasoner *reasoner, struct slice text)
 {
     if (reasoner->quiet == 0) {
@@ -237,7 +238,7 @@ static struct range gradient(struct reasoner *reasoner, struct slice text)
     return range_unknown(text);
 }
 
-/* `.T`, `.data` and their like: the elements are the same. */
+/* Whether the attribute has the same elements, as `.T` and `.data` have. */
 static bool is_view_attribute(struct slice word)
 {
     static const char *const words[] = {"T", "mT", "H", "mH", "data", "real"};
@@ -336,7 +337,7 @@ static struct range evaluate_unary(struct reasoner *reasoner, uint32_t index)
     return result;
 }
 
-/* `float('-inf')`, `float("nan")`. */
+/* Reads a number such as `float('-inf')` or `float("nan")`. */
 static bool read_float(struct slice text, double *number)
 {
     static const struct {
@@ -371,7 +372,7 @@ static struct range inside(struct reasoner *reasoner, struct slice text)
 
 #define OPERANDS_MAX 4
 
-/* Whether an argument that is given by that key is one that is calculated with. */
+/* Whether an argument with that keyword is an operand, and not a setting. */
 static bool is_operand(struct slice key)
 {
     return key.size == 0 || slice_equal(key, SLICE("input")) ||
@@ -386,7 +387,8 @@ static bool is_masked(struct slice word)
            slice_equal(word, SLICE("where"));
 }
 
-/* `where(mask, a, b)`, `a.where(mask, b)`, `a.masked_fill(mask, b)`: one or the other. */
+/* The range of `where(mask, a, b)`, `a.where(mask, b)` or `a.masked_fill(mask, b)`: either
+ * value. */
 static struct range evaluate_masked(const struct expression *call,
                                     const struct range *operands)
 {
@@ -398,7 +400,7 @@ static struct range evaluate_masked(const struct expression *call,
     return result;
 }
 
-/* Whether the text of the first argument is a number by its name: `float('-inf')`. */
+/* Whether the call gives a number by its name, as `float('-inf')` does. */
 static bool is_named_number(const struct reasoner *reasoner,
                             const struct expression *call,
                             double *number)
@@ -412,8 +414,8 @@ static bool is_named_number(const struct reasoner *reasoner,
     return first->kind == EXPRESSION_STRING && read_float(first->text, number);
 }
 
-/* Evaluates what the call is of and what it is given: those that are calculated with, in
- * `operands`. Gives their number. */
+/* Evaluates the object of a method and the arguments. Stores the operands among them in
+ * `operands`, and returns their number. */
 static uint32_t evaluate_operands(struct reasoner *reasoner,
                                   const struct expression *call,
                                   struct range operands[OPERANDS_MAX],
@@ -449,8 +451,8 @@ static uint32_t evaluate_operands(struct reasoner *reasoner,
     return count;
 }
 
-/* `loss_fct(x, y)`, `self.criterion(x, y)`, `nn.CrossEntropyLoss()(x, y)`: the object that is called.
- * false: none whose class is known. */
+/* Finds the object that is called, as in `loss_fct(x, y)`, `self.criterion(x, y)` or
+ * `nn.CrossEntropyLoss()(x, y)`. Returns false if none of a known class is. */
 static bool find_object(const struct reasoner *reasoner,
                         const struct expression *call,
                         struct why_object *object)
@@ -526,7 +528,7 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
     }
     count = evaluate_operands(reasoner, item, operands, &is_of_value);
     if (index == reasoner->callee) {
-        return range_unknown(item->text); /* it has yet to begin */
+        return range_unknown(item->text); /* the call has not started yet */
     }
     if (count == 0) {
         return slice_equal(item->word, SLICE("backward"))
@@ -544,7 +546,7 @@ static struct range evaluate_call(struct reasoner *reasoner, uint32_t index)
     return result;
 }
 
-/* Whether no element may be left by this index, of those between the brackets. */
+/* Whether an index may select no element at all. The index is one of those between the brackets. */
 static bool is_selection(struct reasoner *reasoner, uint32_t index)
 {
     assert(index < reasoner->expressions.count);
@@ -625,7 +627,8 @@ static struct range evaluate_sequence(struct reasoner *reasoner, uint32_t index)
     return all;
 }
 
-/* `[x.log() for x in xs]`: of one item of `xs`. */
+/* The range of a comprehension such as `[x.log() for x in xs]`: that of its value for one item
+ * of `xs`. */
 static struct range evaluate_each(struct reasoner *reasoner, uint32_t index)
 {
     assert(index < reasoner->expressions.count);

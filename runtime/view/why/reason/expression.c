@@ -1,11 +1,11 @@
-/* A Python expression as a tree, as far as arithmetic goes: what stands behind operands, and
- * the operators between them. */
+/* Parser for the arithmetic of a Python expression: operands and the operators between them, as
+ * a tree. */
 #include "runtime/view/why/reason/expression.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* How tightly operators bind. */
+/* Precedence levels of operators. */
 enum level {
     LEVEL_NONE,
     LEVEL_BITS,
@@ -30,7 +30,7 @@ static bool reading_is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* The byte so far ahead; 0 behind the end. */
+/* The byte at this distance, or 0 after the end. */
 static char reading_peek(const struct expressions *all, size_t ahead)
 {
     return all->at + ahead < all->text.size ? all->text.bytes[all->at + ahead] : '\0';
@@ -43,7 +43,7 @@ static void reading_skip_blanks(struct expressions *all)
     }
 }
 
-/* A new item, whose text goes from `start` to where the reading is. */
+/* Adds an item with the text from `start` to the current position. */
 static uint32_t
 reading_add(struct expressions *all, enum expression_kind kind, size_t start)
 {
@@ -65,7 +65,7 @@ reading_add(struct expressions *all, enum expression_kind kind, size_t start)
     return all->count++;
 }
 
-/* Behind its opening quote. */
+/* Skips the rest of a string, after its opening quote. */
 static void reading_skip_string(struct expressions *all, char quote)
 {
     bool is_long = reading_peek(all, 0) == quote && reading_peek(all, 1) == quote;
@@ -114,7 +114,7 @@ static uint32_t reading_whole(struct expressions *all);
 static uint32_t reading_operators(struct expressions *all);
 static uint32_t reading_binary(struct expressions *all, enum level lowest);
 
-/* ---- The smallest parts of expressions, and what is between brackets ---- */
+/* ---- the smallest parts of expressions, and text between brackets ---- */
 
 static uint32_t read_number(struct expressions *all)
 {
@@ -141,7 +141,7 @@ static uint32_t read_number(struct expressions *all)
     return number;
 }
 
-/* Whatever stands up to the bracket that closes this one, or to a comma: no arithmetic. */
+/* Skips text up to a comma or to the bracket that closes the current one. */
 static void skip_rest(struct expressions *all)
 {
     uint32_t depth = 0;
@@ -165,7 +165,7 @@ static void skip_rest(struct expressions *all)
     }
 }
 
-/* Whether the expression ends there: at a comma, a closing bracket or the text's end. */
+/* Whether the expression ends here: at a comma, a closing bracket or the text's end. */
 static bool is_end(const struct expressions *all)
 {
     return all->at >= all->text.size || memchr(",)]}", reading_peek(all, 0), 4) != NULL;
@@ -186,7 +186,8 @@ static uint32_t add_two(struct expressions *all,
     return added;
 }
 
-/* Goes over a condition: to a word that stands outside of brackets and strings. */
+/* Skips a condition up to a word outside of brackets and strings. Returns false if the word is
+ * missing. */
 static bool skip_to_word(struct expressions *all, struct slice word)
 {
     while (!is_end(all)) {
@@ -210,7 +211,7 @@ static bool skip_to_word(struct expressions *all, struct slice word)
     return false;
 }
 
-/* `left for name in right if …`; NONE: it is not so simple. */
+/* Reads `left for name in right if …`. EXPRESSION_NONE if the comprehension is not that simple. */
 static uint32_t read_each(struct expressions *all, size_t start, uint32_t left)
 {
     struct slice word;
@@ -237,7 +238,8 @@ static uint32_t read_each(struct expressions *all, size_t start, uint32_t left)
     return each;
 }
 
-/* What stands behind an operand and binds less than operators; NONE: not known. */
+/* Reads the words after an operand that bind less than operators do: `if`, `or`, `and`, `for`.
+ * EXPRESSION_NONE if they are none of these. */
 static uint32_t read_tail(struct expressions *all, size_t start, uint32_t left)
 {
     if (reading_skip_word(all, SLICE("if"))) {
@@ -252,7 +254,7 @@ static uint32_t read_tail(struct expressions *all, size_t start, uint32_t left)
                                                 : EXPRESSION_NONE;
 }
 
-/* expression.c: operands and operators, and nothing that binds less. */
+/* Reads operands and operators, without the words that bind less. */
 static uint32_t reading_operators(struct expressions *all)
 {
     uint32_t found;
@@ -264,7 +266,7 @@ static uint32_t reading_operators(struct expressions *all)
     return found;
 }
 
-/* An expression and what stands behind it up to a comma or closing bracket. */
+/* Reads an expression up to a comma or closing bracket. */
 static uint32_t reading_whole(struct expressions *all)
 {
     size_t start;
@@ -291,7 +293,7 @@ static uint32_t reading_whole(struct expressions *all)
     return found;
 }
 
-/* `*args`, `**kwargs`. */
+/* Reads `*args` or `**kwargs`. */
 static uint32_t read_rest(struct expressions *all, size_t start)
 {
     uint32_t left;
@@ -303,7 +305,7 @@ static uint32_t read_rest(struct expressions *all, size_t start)
     return add_two(all, EXPRESSION_REST, start, left, EXPRESSION_NONE);
 }
 
-/* Goes behind the key of a dictionary's item, a string and a colon, where one stands there. */
+/* Skips the key of a dictionary's item, which is a string before a colon. Skips nothing else. */
 static void skip_key(struct expressions *all)
 {
     size_t start = all->at;
@@ -323,7 +325,7 @@ static void skip_key(struct expressions *all)
     }
 }
 
-/* Behind the bracket that closes the one there. */
+/* Skips text up to and with the bracket that closes the current one. */
 static void reading_skip_bracket(struct expressions *all)
 {
     uint32_t depth = 0;
@@ -350,7 +352,7 @@ static uint32_t read_argument(struct expressions *all, size_t start, bool has_ke
                                                    : reading_whole(all);
 }
 
-/* The arguments up to the closing bracket: gives the first. */
+/* Reads the arguments up to the closing bracket. Returns the first one. */
 static uint32_t reading_arguments(struct expressions *all)
 {
     uint32_t first = EXPRESSION_NONE;
@@ -391,7 +393,7 @@ static uint32_t reading_arguments(struct expressions *all)
         if (reading_peek(all, 0) == ',') {
             all->at++;
         } else if (all->at == start) {
-            all->at++; /* whatever it is, on we go */
+            all->at++; /* skips any other byte */
         }
     }
 }
@@ -442,7 +444,7 @@ static uint32_t read_name(struct expressions *all)
     return reading_add(all, EXPRESSION_NAME, start);
 }
 
-/* A name, a number, a string, or what is in brackets. */
+/* Reads a name, a number, a string, or an expression in brackets. */
 static uint32_t reading_atom(struct expressions *all)
 {
     size_t start = all->at;
@@ -466,7 +468,7 @@ static uint32_t reading_atom(struct expressions *all)
     return reading_add(all, EXPRESSION_OTHER, start);
 }
 
-/* Whether the first part of a dotted name is a library whose functions are called so. */
+/* Whether the first part of a dotted name is a library of functions. */
 static bool is_library(struct slice name)
 {
     static const char *const libraries[] = {"torch", "np",    "numpy", "math",      "F",
@@ -482,9 +484,10 @@ static bool is_library(struct slice name)
     return false;
 }
 
-/* ---- what stands behind an operand ---- */
+/* ---- calls, indices and attributes after an operand ---- */
 
-/* `x.softmax`, called: the method of `x`; `torch.softmax`: a function of that name. */
+/* Splits the name of a call: in `x.softmax` the method of `x`, in `torch.softmax` a function of
+ * that name. */
 static void
 split_callee(struct expressions *all, uint32_t callee, struct expression *call)
 {
@@ -597,7 +600,7 @@ static uint32_t read_unary(struct expressions *all)
     return unary;
 }
 
-/* The operator that stands there; LEVEL_NONE: none of arithmetic. */
+/* The level of the operator here, or LEVEL_NONE. */
 static enum level operator_at(const struct expressions *all, size_t *size)
 {
     char first = reading_peek(all, 0);
@@ -626,7 +629,7 @@ static enum level operator_at(const struct expressions *all, size_t *size)
     }
 }
 
-/* expression.c: operands and the operators between, that bind at least so tightly. */
+/* Reads operands, and the operators between them that bind at least this tightly. */
 static uint32_t reading_binary(struct expressions *all, enum level lowest)
 {
     size_t start;
@@ -651,7 +654,7 @@ static uint32_t reading_binary(struct expressions *all, enum level lowest)
         at = all->at;
         all->at += size;
         all->depth++;
-        /* A power groups to the right, and binds tighter than a sign before it. */
+        /* A power groups to the right, and binds more tightly than a sign before it. */
         right = reading_binary(all, level == LEVEL_POWER ? LEVEL_SIGN
                                                          : (enum level)(level + 1));
         all->depth--;
@@ -666,10 +669,10 @@ static uint32_t reading_binary(struct expressions *all, enum level lowest)
     }
 }
 
-/* ---- The part of a statement that is its value ---- */
+/* ---- the part of a statement that is its value ---- */
 
-/* Where the statement's last `=` outside of brackets and strings stands; the text's size: there
- * is none. `sign` is where an operator before it begins: `x **= y`. */
+/* The place of the statement's last `=` outside of brackets and strings, or the text's size.
+ * `sign` is the start of an operator before it, as in `x **= y`. */
 static size_t find_assignment(struct expressions *all, size_t *sign)
 {
     size_t found = all->text.size;
@@ -724,7 +727,7 @@ static uint32_t read_augmented(struct expressions *all, size_t sign, size_t assi
     return binary;
 }
 
-/* `for`, `if` and their like: what they read is not what they give. */
+/* Whether the statement is the head of a block, whose text is not the value that it assigns. */
 static bool begins_block(struct slice statement)
 {
     static const char *const words[] = {"if",   "elif",  "else", "for", "while",
@@ -742,7 +745,7 @@ static bool begins_block(struct slice statement)
     return false;
 }
 
-/* `for x in items:`: the items. */
+/* Reads the items of `for x in items:`. */
 static uint32_t read_for(struct expressions *all)
 {
     size_t in = slice_find(all->text, SLICE(" in "), all->at);
@@ -801,7 +804,7 @@ uint32_t expression_read(struct expressions *all, struct slice statement)
     return sequence;
 }
 
-/* ---- infinities that a program's text names: in a statement, or as a parameter's default ---- */
+/* ---- infinities that a program's text names, in a statement or as a parameter's default ---- */
 
 bool infinity_is_named(struct slice text)
 {
@@ -828,7 +831,7 @@ bool statement_hands_on(struct slice statement)
     return true;
 }
 
-/* What stands behind the `=` of a parameter's text, `k: int = 3`; "": it has no default. */
+/* The default in a parameter's text, such as `3` in `k: int = 3`; "" if it has none. */
 static struct slice default_of(struct slice parameter)
 {
     int depth = 0;
@@ -845,7 +848,7 @@ static struct slice default_of(struct slice parameter)
     return SLICE("");
 }
 
-/* Whether the text begins with that name, behind stars. */
+/* Whether the parameter, without its stars, has that name. */
 static bool is_of(struct slice parameter, struct slice name)
 {
     while (slice_starts(parameter, SLICE("*"))) {
@@ -856,7 +859,8 @@ static bool is_of(struct slice parameter, struct slice name)
             !reading_is_word(parameter.bytes[name.size]));
 }
 
-/* The end of the parameter that begins at `start`: a comma, or the bracket behind the last. */
+/* The end of the parameter that begins at `start`: a comma, or the closing bracket after the
+ * last one. */
 static size_t parameter_end(struct slice text, size_t start)
 {
     struct expressions reading = {.text = text, .at = start};

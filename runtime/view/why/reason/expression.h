@@ -1,5 +1,5 @@
-/* A Python expression as a tree, as far as arithmetic goes: to find in a statement's text what
- * may have made a NaN. Not a parser of Python: what it does not know becomes EXPRESSION_OTHER. */
+/* Parser for the arithmetic of Python expressions, used to find the part of a statement that may
+ * have made a NaN. It is no parser for all of Python: anything unknown becomes EXPRESSION_OTHER. */
 #ifndef MONITORCH_VIEW_WHY_REASON_EXPRESSION_H
 #define MONITORCH_VIEW_WHY_REASON_EXPRESSION_H
 
@@ -33,11 +33,12 @@ struct expression {
     struct slice text;
     struct slice word;
     double number;
-    uint32_t left;    /* operand; of a call: what the method is of, or NONE */
-    uint32_t right;   /* of BINARY */
-    uint32_t first;   /* of CALL, INDEX, SEQUENCE: the first argument */
-    uint32_t result;  /* of CALL: which recorded call it is; NONE: not known */
-    uint32_t next;    /* beside it: the next argument */
+    uint32_t left;  /* operand; of CALL: the object of the method, or NONE */
+    uint32_t right; /* of BINARY */
+    uint32_t first; /* of CALL, INDEX, SEQUENCE: the first argument */
+    uint32_t
+        result; /* of CALL: index of the recorded call among the inputs; NONE: not known */
+    uint32_t next;    /* the next argument after this one */
     struct slice key; /* of an argument: `dim` in `dim=1`; "" */
     bool
         is_library; /* of CALL: a function of torch, NumPy or math, by its dotted name */
@@ -49,25 +50,24 @@ struct expressions {
     struct slice text; /* borrowed */
     size_t at;
     uint32_t depth;
-    bool has_failed; /* too deep or too long: what is there is right, but not all */
+    bool has_failed; /* too deep or too long: the items are right, but not complete */
 };
 
-/* The value of the statement: what stands behind its last `=`, behind `return`, or the whole; of
- * `x += y` the sum of both; of a `for` what it goes through. Comments and line ends have to be
- * gone. EXPRESSION_NONE: nothing. */
+/* Reads the value of the statement: the text after its last `=` or after `return`, or else the
+ * whole text; for `x += y` the sum, for a `for` the items of its loop. The text must have no
+ * comments and line ends. Returns EXPRESSION_NONE if there is no value. */
 uint32_t expression_read(struct expressions *expressions, struct slice statement);
 
-/* Infinities that a program's text names: they are meant. */
+/* Infinities that a program's text names, which are therefore intended. */
 
-/* Whether the text names one: `-torch.inf`, `float('-inf')`. */
+/* Whether the text names an infinity, such as `-torch.inf` or `float('-inf')`. */
 bool infinity_is_named(struct slice text);
 
-/* Whether the statement does no more than to hand values on: names and dots, no call, no
- * arithmetic. */
+/* Whether the statement only passes values on: names and dots, without calls or arithmetic. */
 bool statement_hands_on(struct slice statement);
 
-/* The text of a parameter's default in that of its `def`, without comments and line ends; "": it
- * has none. Borrowed from the definition. */
+/* The text of a parameter's default, taken from the text of the `def` without comments and line
+ * ends. "" if it has none. Borrowed from the definition. */
 struct slice parameter_default(struct slice definition, struct slice name);
 
 #endif

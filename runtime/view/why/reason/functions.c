@@ -1,13 +1,13 @@
-/* Functions that are known by name: what they do to a range. */
+/* Functions of known names, and their effect on a range. */
 #include "runtime/view/why/reason/call.h"
 
 #include "runtime/view/words/number_text.h"
 
 #include <math.h>
 
-/* Functions that are not defined everywhere: logarithms, roots, inverses, arcs. */
+/* Functions that are not defined for all numbers: logarithms, roots, inverses, arcs. */
 
-/* A bound that is beyond an edge, with digits enough to see that it is. */
+/* Appends a bound that is beyond an edge, with enough digits to show the difference. */
 static void add_real_beyond(struct buffer *words, double value, double edge)
 {
     bool is_near = fabs(value - edge) < 1e-3 * fmax(fabs(edge), 1e-3);
@@ -64,7 +64,7 @@ static void report_zero(const struct call *call, const char *gives, unsigned mak
     cause_end(call->reasoner, makes, call->x->zero);
 }
 
-/* A point at the edge of the domain, where the function is infinite. */
+/* Reports a point at the edge of the domain where the function is infinite. */
 static void
 report_point(const struct call *call, double point, const char *gives, unsigned makes)
 {
@@ -87,7 +87,7 @@ report_point(const struct call *call, double point, const char *gives, unsigned 
     cause_end(call->reasoner, makes, certainty);
 }
 
-/* Of the function, where it is finite: between the images of the bounds. */
+/* The range of a rising function, where it is finite: between the images of the bounds. */
 static struct range rising(const struct call *call,
                            double (*function)(double),
                            double lowest,
@@ -136,7 +136,7 @@ static struct range call_square_root(const struct call *call)
     return rising(call, sqrt, 0, INFINITY);
 }
 
-/* 1 / x, and 1 / sqrt(x). */
+/* The range of 1 / x or 1 / sqrt(x). */
 static struct range call_inverse(const struct call *call, bool is_root)
 {
     const struct range *x = call->x;
@@ -185,7 +185,7 @@ static struct range call_arc(const struct call *call, enum how how)
     return range_mapped(x, call->expression->text, -3.15, 3.15);
 }
 
-/* Exponentials, and casts to narrower dtypes: how values get too large. */
+/* Exponentials, and casts to narrower dtypes, which make values too large. */
 
 enum dtype call_dtype(const struct call *call)
 {
@@ -194,7 +194,7 @@ enum dtype call_dtype(const struct call *call)
                : call->reasoner->question->dtype;
 }
 
-/* Says that the function overflows above the limit, and how far its operand goes. */
+/* Reports that the function overflows above the limit, with the operand's largest value. */
 static void report_overflow(const struct call *call,
                             double limit,
                             double reached,
@@ -244,7 +244,7 @@ static struct range call_exponential(const struct call *call, enum how how)
         result.zero = x->zero;
     }
     result.dtype = dtype;
-    /* exp(-Inf) is 0. */
+    /* exp(-Inf) is 0 */
     result.zero =
         certainty_either(result.zero, certainty_both(x->neginf, CERTAINTY_MAYBE));
     result.posinf = certainty_either(x->posinf, beyond);
@@ -264,7 +264,8 @@ static struct range call_cast(const struct call *call, enum dtype dtype)
     return result;
 }
 
-/* `torch.float16`, `'float16'`, `dtype=torch.half`; DTYPE_OTHER: none of these. */
+/* The dtype that an argument such as `torch.float16`, `'float16'` or `dtype=torch.half` names.
+ * DTYPE_OTHER if it names none. */
 static enum dtype dtype_of(const struct expression *item)
 {
     struct slice text;
@@ -292,7 +293,7 @@ static enum dtype dtype_of(const struct expression *item)
     return slice_equal(text, SLICE("double")) ? DTYPE_FLOAT64 : dtype_find(text);
 }
 
-/* `.to(…)`, `.type(…)`. */
+/* The range of `.to(…)` and `.type(…)`. */
 static struct range call_convert(const struct call *call)
 {
     const struct expression *named = call_argument(call, "dtype");
@@ -306,7 +307,8 @@ static struct range call_convert(const struct call *call)
     if (dtype != DTYPE_OTHER) {
         return call_cast(call, dtype);
     }
-    /* `.to(other)` takes the other's dtype: that of what was made, at least at the end. */
+    /* `.to(other)` converts to the dtype of `other`. The dtype of the statement's result is the
+     * best guess. */
     return call_cast(call, call->reasoner->question->dtype);
 }
 
@@ -321,7 +323,7 @@ static const struct {
 
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
 
-/* Classes of torch.nn whose objects do nothing but to call a function. */
+/* Classes of torch.nn whose objects only call a function. */
 static const struct {
     const char *class_name;
     const char *function;
@@ -484,7 +486,7 @@ static struct range same(const struct call *call)
     return result;
 }
 
-/* An array of nothing but the number. */
+/* The range of an array with equal elements. */
 static struct range constant(const struct call *call, double number)
 {
     struct range result = range_number(call->expression->text, number);
@@ -519,10 +521,10 @@ static struct range two(const struct call *call, enum how how)
     }
 }
 
-/* Arguments of `x.index_add(dim, index, source)`, with x. */
+/* The number of operands of `x.index_add(dim, index, source)`, with x. */
 #define SCATTER_OPERANDS 4
 
-/* Whether it is known which argument is the source, and that it is not scaled or multiplied. */
+/* Whether the source argument is known, and is not scaled or multiplied. */
 static bool is_plain_scatter(const struct call *call)
 {
     return call->operand_count == SCATTER_OPERANDS &&
@@ -530,7 +532,8 @@ static bool is_plain_scatter(const struct call *call)
            call_argument(call, "reduce") == NULL;
 }
 
-/* Elements of the source in the place of others, or added to them: at worst all at one. */
+/* The range of `x` with elements of the source written over its own, or added to them. In the
+ * worst case all are added to one element. */
 static struct range scatter(const struct call *call, bool is_sum)
 {
     struct range source = call->operands[SCATTER_OPERANDS - 1];
@@ -549,8 +552,8 @@ static struct range scatter(const struct call *call, bool is_sum)
     return range_sum(call->reasoner, call->expression->text, call->x, &source, false);
 }
 
-/* One number of many, some of which are infinite: it says nothing of the others any more. A sum passes
- * the infinity on, a loss makes one of a target's -Inf. */
+/* Notes that a function reduced many numbers, some of them infinite, to one. Such a result hides
+ * the other numbers. A sum passes the infinity on; a loss turns the -Inf of a target into Inf. */
 static void note_absorbed(const struct call *call, enum how how)
 {
     const struct range *x = call->x;
@@ -647,7 +650,8 @@ static struct range apply(const struct call *call, enum how how)
     case HOW_ONES:
         return constant(call, how == HOW_ONES ? 1 : 0);
     case HOW_FULL:
-        return call->operands[call->operand_count - 1]; /* after the shape */
+        return call
+            ->operands[call->operand_count - 1]; /* the argument after the shape */
     case HOW_LINEAR:
         return call_linear(call);
     case HOW_CROSS_ENTROPY:
@@ -666,7 +670,7 @@ static struct range apply(const struct call *call, enum how how)
         return call_clip_gradients(call);
     case HOW_BETWEEN:
         return call_between(call);
-    case HOW_ACTIVATION: /* within 1 of its operand, or of 0 */
+    case HOW_ACTIVATION: /* within 1 of its operand or of 0 */
         return range_mapped(call->x, call->expression->text, fmin(call->x->low, 0) - 1,
                             fmax(call->x->high, 0) + 1);
     case HOW_TRIANGLE:
@@ -674,7 +678,7 @@ static struct range apply(const struct call *call, enum how how)
     case HOW_EMBEDDING:
         return range_part(call->second == NULL ? call->x : call->second,
                           call->expression->text);
-    case HOW_LOGIT: /* with eps it is clamped */
+    case HOW_LOGIT: /* clamped if eps is given */
         return call_argument(call, "eps") != NULL || call->operand_count > 1
                    ? bounded(call, -745, 745)
                    : call_arc(call, HOW_LOGIT);
@@ -697,7 +701,7 @@ static struct range apply(const struct call *call, enum how how)
     }
 }
 
-/* The function's number in the table; FUNCTION_COUNT: it is not known. */
+/* The function's index in the table; FUNCTION_COUNT if it is not known. */
 static size_t find_function(struct slice name)
 {
     size_t i = 0;

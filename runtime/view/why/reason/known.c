@@ -1,11 +1,12 @@
-/* Functions of torch that make one element of many, and those that make NaN in a way of their own: losses of nothing,
- * normalization by zero, a variance that overflows, gradients that are clipped. */
+/* Functions of torch that reduce many elements to one, and functions with their own ways to make
+ * NaN: losses of no elements, normalization by zero, a variance that overflows, clipped
+ * gradients. */
 #include "runtime/view/why/reason/call.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Functions that make one element of many. */
+/* Functions that reduce many elements to one. */
 
 static bool has_dimension(const struct range *range, int64_t size)
 {
@@ -17,7 +18,7 @@ static bool has_dimension(const struct range *range, int64_t size)
     return false;
 }
 
-/* The reason where the value has no element, or no element along one of its dimensions. */
+/* Reports a value without elements, or with a dimension of size 0. */
 static void report_nothing(const struct call *call)
 {
     const struct range *x = call->x;
@@ -39,12 +40,13 @@ struct range call_one_of(const struct call *call)
 {
     struct range result = range_part(call->x, call->expression->text);
 
-    result.is_selected = false; /* it would have raised */
+    result.is_selected = false; /* an empty one would have raised an error */
     return result;
 }
 
-/* The recorded figures of all elements, where the call is of all of them and says no more: `x.std()`, and
- * not `x.std(0)`. NULL: they are not known, or some element is not finite. */
+/* The recorded figures of all elements, if the call reduces all elements without further
+ * arguments: `x.std()`, and not `x.std(0)`. NULL if they are not known, or if an element is not
+ * finite. */
 static const struct statistics *whole_statistics(const struct call *call)
 {
     const struct why_input *input = call->x->input;
@@ -58,8 +60,8 @@ static const struct statistics *whole_statistics(const struct call *call)
     return &input->statistics;
 }
 
-/* Bounds of a figure of all elements that was recorded: as far as it may have been rounded. Of one that
- * is small beside the elements nothing is known but that. */
+/* Narrows the bounds to a recorded figure, up to its rounding. A figure that is small beside the
+ * elements gives no bound. */
 static void narrow(struct range *result, const struct range *x, double figure)
 {
     double most = fmax(fabs(x->low), fabs(x->high));
@@ -74,8 +76,8 @@ static void narrow(struct range *result, const struct range *x, double figure)
     result->zero = CERTAINTY_NO;
 }
 
-/* A mean adds first, in its own dtype if that is as wide as float32: the sum may be beyond what it holds.
- * `whole`: the figures of all elements, or NULL. */
+/* Reports that the sum inside a mean may overflow. The sum is computed in the value's own dtype
+ * if that is at least as wide as float32. `whole` is the figures of all elements, or NULL. */
 static void report_sum(const struct call *call,
                        const struct statistics *whole,
                        struct range *result)
@@ -282,8 +284,9 @@ struct range call_softmax(const struct call *call)
     return result;
 }
 
-/* An argument of the constructor that made the object: by its keyword, or, from 0 on, by its place.
- * `all` is filled. false: the constructor is not known, or may have got it in `*args`. */
+/* Finds an argument of the constructor that made the object, by its keyword or by its place from
+ * 0 on. Fills `all`. Returns false if the constructor's call is not known, or may have passed
+ * the argument in `*args`. */
 static bool find_made_with(const struct why_object *object,
                            struct expressions *all,
                            const char *key,
@@ -298,7 +301,7 @@ static bool find_made_with(const struct why_object *object,
         if (all->items[i].kind == EXPRESSION_CALL &&
             slice_equal(all->items[i].word, object->class_name)) {
             if (made != NULL) {
-                return false; /* one of several */
+                return false; /* several calls: not known which */
             }
             made = &all->items[i];
         }
@@ -320,8 +323,8 @@ static bool find_made_with(const struct why_object *object,
     return true;
 }
 
-/* A setting of a function or of an object: its place among the function's operands and settings, and
- * among the constructor's. */
+/* A setting of a function or object: its place among the function's arguments, and among those
+ * of the constructor. */
 struct setting {
     const char *key;
     int place;
@@ -329,7 +332,8 @@ struct setting {
     double otherwise;
 };
 
-/* The number that a setting has: its default where the call does not give it. false: not known. */
+/* Finds the number of a setting, or its default if the call does not give it. Returns false if
+ * it is not known. */
 static bool
 setting(const struct call *call, const struct setting *wanted, double *number)
 {
@@ -394,7 +398,7 @@ static struct buffer *begin(const struct call *call, const char *words)
     return text;
 }
 
-/* Where nothing else is a cause, it may be anything inside. */
+/* Reports that the cause is inside the call, if no other cause was found. */
 static struct range rest_of(const struct call *call, uint32_t causes)
 {
     struct range result = range_unknown(call->expression->text);
@@ -485,7 +489,7 @@ struct range call_loss(const struct call *call)
 
 /* ---- normalization ---- */
 
-/* The least number above 0 that the dtype has. */
+/* The least positive number of the dtype. */
 static double dtype_least(enum dtype dtype)
 {
     switch (dtype) {
@@ -500,7 +504,8 @@ static double dtype_least(enum dtype dtype)
     }
 }
 
-/* 0 divided by the greater of 0 and eps. `x` is one of what is divided by its length. */
+/* Reports a division of 0 by the greater of 0 and eps. `x` is a value that is divided by its
+ * length. */
 static void
 report_length(const struct call *call, const struct range *x, double eps, bool is_known)
 {
@@ -592,7 +597,8 @@ struct range call_layer_norm(const struct call *call)
 
 /* ---- attention ---- */
 
-/* Whether the mask has elements that forbid a key: True, or -Inf where it is added to scores. */
+/* Whether the mask forbids any key: an element is True, or is -Inf in a mask that is added to
+ * the scores. */
 static bool mask_forbids(const struct range *mask)
 {
     return mask->input != NULL && mask->input->has_statistics &&
@@ -601,7 +607,8 @@ static bool mask_forbids(const struct range *mask)
                 : mask->neginf == CERTAINTY_YES);
 }
 
-/* An argument that may mask all keys of some query. Which rows it masks is not recorded. */
+/* Reports an argument that may mask all keys of a query. The rows that it masks are not
+ * recorded. */
 static void report_mask(const struct call *call, const struct range *mask)
 {
     const struct statistics *statistics;
@@ -641,7 +648,7 @@ struct range call_attention(const struct call *call)
 
 /* ---- gradients ---- */
 
-/* What it returns is the norm of all gradients; the recorder does not see these. */
+/* Returns the norm of all gradients. The recorder does not see the gradients. */
 struct range call_clip_gradients(const struct call *call)
 {
     begin(call, " gives the norm of gradients: backward() made one that is not finite");
@@ -654,9 +661,9 @@ struct range call_clip_gradients(const struct call *call)
     return range_unknown(call->expression->text);
 }
 
-/* ---- sizes, and values that are made of them ---- */
+/* ---- sizes, and values that are computed from them ---- */
 
-/* From the least to the greatest of the arguments, and 0. */
+/* A range from the least to the greatest of the arguments and 0. */
 struct range call_between(const struct call *call)
 {
     struct range result = range_number(call->expression->text, 0);
@@ -671,7 +678,7 @@ struct range call_between(const struct call *call)
     return result;
 }
 
-/* `nan_to_num`: finite, and infinities become the dtype's greatest numbers. */
+/* The range of `nan_to_num`: finite. Infinities become the dtype's greatest numbers. */
 struct range call_without_nan(const struct call *call)
 {
     struct range result = range_part(call->x, call->expression->text);
@@ -686,8 +693,8 @@ struct range call_without_nan(const struct call *call)
     return result;
 }
 
-/* A module sums products of its input with its weights, which `why` has found finite: nothing else can
- * make an infinity. */
+/* The range of a module that sums products of its input with its weights. `why` has found the
+ * weights finite, so only an overflow or an infinite input makes an infinity. */
 static struct range call_products(const struct call *call)
 {
     const struct range *x = call->x;

@@ -1,4 +1,5 @@
-/* Ranges: what is known of a value inside a statement, and what arithmetic makes of it. */
+/* Ranges: the known facts about a value inside a statement, and the effect of arithmetic on
+ * them. */
 #include "runtime/view/why/reason/range.h"
 
 #include "runtime/view/words/number_text.h"
@@ -7,10 +8,11 @@
 #include <float.h>
 #include <math.h>
 
-/* Additive masks: values of which all are 0 but those that a line wrote as its minimum. What adding
- * them, or a narrower dtype, makes of that minimum is meant: -Inf, of which softmax makes 0. */
+/* Additive masks: values whose elements are 0 except for a minimum that a line wrote. If an
+ * addition or a narrower dtype turns the minimum into -Inf, that is intended: softmax turns it
+ * into 0. */
 
-/* A mask's minimum is at least so far below what it is added to. */
+/* The least distance of a mask's minimum below the values that it is added to. */
 #define MINIMUM_LEAST 1e3
 #define TOLERANCE     1e-6
 
@@ -19,8 +21,8 @@ static bool is_close(double a, double b, double scale)
     return fabs(a - b) <= TOLERANCE * fabs(scale);
 }
 
-/* Whether each finite element is the least or the greatest one: then, and only then, the variance
- * is as large as it can be between them. */
+/* Whether each finite element equals the least or the greatest one. This holds if and only if
+ * the variance is the largest that is possible between them. */
 static bool has_two_values(const struct why_input *input, double low, double high)
 {
     const struct statistics *statistics = &input->statistics;
@@ -33,7 +35,8 @@ static bool has_two_values(const struct why_input *input, double low, double hig
            (isfinite(most) && is_close(variance, most, (high - low) * (high - low)));
 }
 
-/* The least number of a floating dtype, `torch.finfo(dtype).min`: written, and never calculated. */
+/* Whether the number is the least of a floating dtype, `torch.finfo(dtype).min`, which programs
+ * write and no calculation gives. */
 static bool is_least_of_dtype(double low)
 {
     static const enum dtype dtypes[] = {DTYPE_FLOAT16, DTYPE_BFLOAT16, DTYPE_FLOAT32,
@@ -121,7 +124,7 @@ mask_of_product(struct range *product, const struct range *a, const struct range
     }
 }
 
-/* Whether the mask's minimum alone is beyond what a dtype holds. */
+/* Whether only the mask's minimum is beyond the numbers of a dtype. */
 static bool mask_overflows(const struct range *range, double greatest)
 {
     return range->is_masked && range->high <= greatest && range->low < -greatest &&
@@ -215,7 +218,7 @@ struct range range_either(const struct range *a, const struct range *b)
     either.low = fmin(a->low, b->low);
     either.high = fmax(a->high, b->high);
     if (!a->is_bounded && (a->posinf | a->neginf) == CERTAINTY_YES) {
-        either.low = b->low; /* an infinity alone has no bounds */
+        either.low = b->low; /* `a` has infinities only, and no bounds */
         either.high = b->high;
     }
     if (!b->is_bounded && !b->is_tensor) {
@@ -371,7 +374,7 @@ void add_zeros(struct buffer *words, const struct range *range)
     }
 }
 
-/* A mask's minimum becomes -Inf, and that is what it is for. */
+/* Reports a mask's minimum that becomes -Inf, as intended. */
 static void report_mask(struct reasoner *reasoner, struct range *range)
 {
     struct buffer *words = cause_begin(reasoner);
@@ -420,12 +423,12 @@ void range_overflow(struct reasoner *reasoner, struct range *range)
     range->neginf = certainty_either(range->neginf, CERTAINTY_MAYBE);
     range->low = fmax(range->low, -greatest);
     range->high = fmin(range->high, greatest);
-    range->is_attained = false; /* what was beyond is an infinity */
+    range->is_attained = false; /* values beyond the bound became infinities */
 }
 
-/* What arithmetic does to ranges, and how it can make NaN and infinities. */
+/* The effect of arithmetic on ranges, and the ways in which it makes NaN and infinities. */
 
-/* Of tensors the wider floating one; numbers of Python's do not count. */
+/* The dtype of a result: the wider floating one of the tensors. Numbers of Python do not count. */
 static enum dtype common_dtype(const struct range *a, const struct range *b)
 {
     bool a_floats = dtype_class(a->dtype) == DTYPE_CLASS_FLOATING;
@@ -445,7 +448,7 @@ static bool is_single(const struct range *range)
     return range->has_count && range->count == 1;
 }
 
-/* The result of an operator between the elements of two values. */
+/* The range of an operator's result on the elements of two values, without its bounds. */
 static struct range
 combine(struct slice text, const struct range *a, const struct range *b)
 {
@@ -464,7 +467,7 @@ combine(struct slice text, const struct range *a, const struct range *b)
     }
     result.is_selected = a->is_selected || b->is_selected;
     if ((a->has_count && a->count == 0) || (b->has_count && b->count == 0)) {
-        result.has_count = true; /* whatever the other one is: what is made is empty */
+        result.has_count = true; /* if one operand is empty, the result is empty */
         result.count = 0;
     } else if (is_single(b)) {
         result.has_count = a->has_count;
@@ -494,7 +497,8 @@ static void set_zero(struct range *range)
     }
 }
 
-/* Both hold what meets; for sure only where one of them is a single value. */
+/* Whether both values have the elements that make a NaN together. Certain only if one operand is
+ * a single value, since the places of the elements are unknown. */
 static enum certainty overlaps(const struct range *a,
                                enum certainty first,
                                const struct range *b,
@@ -506,7 +510,7 @@ static enum certainty overlaps(const struct range *a,
                                                                    : both;
 }
 
-/* The infinities of a value: where `certainty` is not NO. */
+/* Reports infinities that may meet in the operands, unless `certainty` is NO. */
 static void report_overlap(struct reasoner *reasoner,
                            enum certainty certainty,
                            const char *what,
@@ -553,7 +557,7 @@ struct range range_sum(struct reasoner *reasoner,
     return result;
 }
 
-/* The least and the greatest of what the corners give. */
+/* Sets the bounds to the least and the greatest corner. */
 static void set_corners(struct range *result, const double corners[4])
 {
     result->low = result->high = corners[0];
@@ -573,7 +577,7 @@ static bool may_be_negative(const struct range *x)
     return !x->is_bounded || x->low < 0 || x->neginf != CERTAINTY_NO;
 }
 
-/* Whether the infinities of `a` can have a sign in the product with `b`. */
+/* Whether the infinities of `a` can become infinities of that sign in the product with `b`. */
 static bool
 may_give_infinity(const struct range *a, const struct range *b, bool is_positive)
 {
@@ -652,7 +656,7 @@ report_division(struct reasoner *reasoner, const struct range *a, const struct r
                    (made & WHY_INF) == 0 ? SLICE(", ") : SLICE(", and 0/0 is NaN: "));
         add_zeros(words, a);
     }
-    /* Whether a zero stands above the zero is not known: only that it must, if NaN came. */
+    /* The numerator is unknown where the divisor is 0. If the result is NaN, it was 0 too. */
     if (a->zero == CERTAINTY_MAYBE && (made & WHY_INF) == 0) {
         certainty = certainty_both(certainty, CERTAINTY_MAYBE);
     }
@@ -749,7 +753,7 @@ report_power(struct reasoner *reasoner, const struct range *a, double exponent)
     }
 }
 
-/* To powers of which several are possible. */
+/* Reports causes in a power with several possible exponents. */
 static void report_powers(struct reasoner *reasoner,
                           struct slice text,
                           const struct range *a,
@@ -775,7 +779,7 @@ static void report_powers(struct reasoner *reasoner,
     cause_end(reasoner, WHY_INF, CERTAINTY_MAYBE);
 }
 
-/* To a fixed power. */
+/* Sets the bounds of a power with a fixed exponent. */
 static void set_power(struct range *result, const struct range *a, double exponent)
 {
     bool is_even = exponent == floor(exponent) && fmod(exponent, 2) == 0;
@@ -842,7 +846,7 @@ struct range range_power(struct reasoner *reasoner,
 
 /* ---- products of matrices ---- */
 
-/* How many products each sum has; 0: not known. */
+/* The number of products in each sum; 0 if it is not known. */
 static double inner_size(const struct range *a, const struct range *b)
 {
     if (a->shape != NULL && a->dimension_count > 0) {

@@ -1,5 +1,6 @@
-/* Why a statement made a NaN or an infinity: its expression is followed with the ranges of what
- * went in, each step that can have made one is noted, and here it is said which it was. */
+/* Reason for a statement's NaN or infinity. The statement's expression is evaluated with the
+ * ranges of its inputs; each step that can have made a NaN or an infinity is noted as a cause.
+ * This file chooses among the causes. */
 #include "runtime/view/why/reason/reason.h"
 
 #include "runtime/view/why/reason/call.h"
@@ -8,21 +9,21 @@
 #include <assert.h>
 #include <math.h>
 
-/* The calls of a statement that were recorded: which expression of its text each one is. What a
- * call returned is known then, and was not made inside of it. */
+/* Matching of the recorded calls of a statement with the expressions of its text. The value that
+ * a recorded call returned is known, and was not made inside of the expression. */
 
 static struct slice own_name(struct slice qualified)
 {
     return slice_last_part(qualified, '.');
 }
 
-/* Whether the recorded function runs where an object is called: `self.norm(x)`. */
+/* Whether the function runs when an object is called: `self.norm(x)`. */
 static bool is_of_object(struct slice name)
 {
     return slice_equal(name, SLICE("forward")) || slice_equal(name, SLICE("__call__"));
 }
 
-/* Whether the expression may call that function. */
+/* Whether the expression may be the call of that function. */
 static bool may_call(const struct expression *item, const struct why_input *result)
 {
     struct slice name = own_name(result->callee);
@@ -55,7 +56,7 @@ static bool is_same_function(const struct why_input *a, const struct why_input *
     return slice_equal(a->callee, b->callee) && slice_equal(a->path, b->path);
 }
 
-/* How many recorded calls are of that one's function. */
+/* The number of recorded calls of the function of this input. */
 static uint32_t count_calls(const struct why_question *question, uint32_t index)
 {
     uint32_t count = 0;
@@ -79,7 +80,7 @@ static uint32_t count_places(const struct expressions *all,
     return count;
 }
 
-/* The place of a call among those of its function, in the order in which they returned. */
+/* The index of a call among those of its function, in the order in which they returned. */
 static uint32_t rank_of(const struct why_question *question, uint32_t index)
 {
     uint32_t rank = 0;
@@ -92,8 +93,9 @@ static uint32_t rank_of(const struct why_question *question, uint32_t index)
     return rank;
 }
 
-/* Expressions are in the order in which they end, and so are calls evaluated: where there are as
- * many places as recorded calls, the first is the first. */
+/* Matches recorded calls with expressions. Expressions are stored in the order in which they
+ * end, and calls are evaluated in the same order. If a function has as many expressions as
+ * recorded calls, they are therefore matched in order. */
 static void calls_match(struct reasoner *reasoner)
 {
     const struct why_question *question = reasoner->question;
@@ -119,7 +121,7 @@ static void calls_match(struct reasoner *reasoner)
 
 /* ---- arguments ---- */
 
-/* Whether the expression makes an object of that class: `Norm(8)` calls `Norm.__init__`. */
+/* Whether the expression creates an object of the class: `Norm(8)` calls `Norm.__init__`. */
 static bool may_make(const struct expression *item, const struct why_question *question)
 {
     struct slice class = question->callee;
@@ -133,7 +135,8 @@ static bool may_make(const struct expression *item, const struct why_question *q
             slice_equal(item->word, question->class_name));
 }
 
-/* The one expression that calls the function whose argument is asked for; NONE: none or several. */
+/* The only expression that calls the function of the argument in question. EXPRESSION_NONE if
+ * there are none or several. */
 static uint32_t find_callee(const struct reasoner *reasoner)
 {
     const struct why_question *question = reasoner->question;
@@ -155,7 +158,7 @@ static uint32_t find_callee(const struct reasoner *reasoner)
     return found;
 }
 
-/* The expression that gives the parameter that is asked for. */
+/* Finds the expression that gives the parameter in question its value. */
 static enum call_given calls_find_argument(struct reasoner *reasoner,
                                            uint32_t *argument)
 {
@@ -186,7 +189,8 @@ static enum call_given calls_find_argument(struct reasoner *reasoner,
 
 #define REPORTED_MAX 3
 
-/* A cast that stands in no text: what was assigned into has a narrower dtype. */
+/* Reports an overflow by a cast that the text does not show: the target of the assignment has a
+ * narrower dtype. */
 static void judge_result(struct reasoner *reasoner, struct range *result)
 {
     const struct why_question *question = reasoner->question;
@@ -204,7 +208,8 @@ static bool is_wanted(const struct cause *cause, unsigned made, bool is_certain)
     return (cause->makes & made) != 0 && cause->is_certain == is_certain;
 }
 
-/* Of what went in infinite, only what makes one of many counts. */
+/* Keeps only the causes that reduce many numbers to one, for a question about absorbed
+ * infinities. */
 static void keep_absorbing(struct reasoner *reasoner)
 {
     uint32_t kept = 0;
@@ -258,7 +263,7 @@ static bool makes_certainly(const struct reasoner *reasoner, unsigned made)
     return count_wanted(reasoner, made, true) > 0;
 }
 
-/* Of a NaN, steps that made an infinity on the way to it belong to the tale. */
+/* For a NaN without a certain cause, adds the steps that made an infinity before it. */
 static unsigned widen(const struct reasoner *reasoner, unsigned made)
 {
     if ((made & WHY_NAN) == 0) {
@@ -267,7 +272,7 @@ static unsigned widen(const struct reasoner *reasoner, unsigned made)
     return makes_certainly(reasoner, made) ? made : made | WHY_INF;
 }
 
-/* How a NaN came of infinities that were made in the same statement. */
+/* Appends the step that turned infinities of the same statement into NaN. */
 static void add_way(const struct reasoner *reasoner, unsigned made, struct buffer *text)
 {
     struct why_answer ignored = {0};
@@ -279,7 +284,7 @@ static void add_way(const struct reasoner *reasoner, unsigned made, struct buffe
     }
 }
 
-/* The name that a part is of: `batch` of `batch['x'][0]`. */
+/* The name that a part belongs to: `batch` for `batch['x'][0]`. */
 static const struct expression *base_of(const struct expressions *all, uint32_t index)
 {
     assert(index < all->count);
@@ -293,8 +298,8 @@ static const struct expression *base_of(const struct expressions *all, uint32_t 
     return &all->items[index];
 }
 
-/* Whether the expression does no more than to hand over what was there, of which nothing is
- * recorded: a name, an attribute, an item, `getattr(value, name)`. */
+/* Whether the expression only passes on an existing value that is not recorded: a name, an
+ * attribute, an item, `getattr(value, name)`. */
 static bool is_handed_over(struct reasoner *reasoner, uint32_t root)
 {
     const struct expression *base = base_of(&reasoner->expressions, root);
@@ -305,15 +310,15 @@ static bool is_handed_over(struct reasoner *reasoner, uint32_t root)
     return base->kind == EXPRESSION_NAME && !range_is_known(reasoner, base->text);
 }
 
-/* Whether the statement is a loop over `for x in …`. */
+/* Whether the statement is the head of a `for` loop. */
 static bool is_loop(struct slice statement)
 {
     return slice_starts(statement, SLICE("for ")) ||
            slice_starts(statement, SLICE("async for "));
 }
 
-/* What a loop goes through, of which no recorded line made the items: a call that is not known, a name
- * of which nothing is recorded. EXPRESSION_NONE: there is none. */
+/* The iterated expression whose items no recorded line made: an unknown call, or a name without
+ * recorded values. EXPRESSION_NONE if there is none. */
 static uint32_t find_items(struct reasoner *reasoner, uint32_t index)
 {
     assert(index < reasoner->expressions.count);
@@ -343,7 +348,8 @@ static uint32_t find_items(struct reasoner *reasoner, uint32_t index)
     return found;
 }
 
-/* `dist.all_reduce(x)`: the call whose result other ranks had a part in. */
+/* Whether the expression is a collective call such as `dist.all_reduce(x)`, whose result depends
+ * on other ranks. */
 static bool is_collective(const struct reasoner *reasoner, uint32_t index)
 {
     assert(index < reasoner->expressions.count);
@@ -381,7 +387,7 @@ static bool is_collective(const struct reasoner *reasoner, uint32_t index)
     return false;
 }
 
-/* Whether the value is no more than handed over by the statement; what it came with is in `answer`. */
+/* Whether the statement only passes the value on. Its source is stored in `answer`. */
 static bool
 find_handed(struct reasoner *reasoner, uint32_t root, struct why_answer *answer)
 {
@@ -402,7 +408,8 @@ find_handed(struct reasoner *reasoner, uint32_t root, struct why_answer *answer)
     return answer->is_handed;
 }
 
-/* The part of the statement that made the value; NONE: none, and the answer is complete. */
+/* The part of the statement that made the value. EXPRESSION_NONE if there is none; the answer is
+ * complete then. */
 static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
 {
     const struct why_question *question = reasoner->question;
@@ -429,8 +436,8 @@ static uint32_t find_root(struct reasoner *reasoner, struct why_answer *answer)
     return find_handed(reasoner, root, answer) ? EXPRESSION_NONE : root;
 }
 
-/* The root of the statement's expression, read into the reasoner, with the calls whose results are
- * recorded; EXPRESSION_NONE: it is not there. */
+/* Reads the statement's expression into the reasoner and matches its recorded calls. Returns the
+ * root, or EXPRESSION_NONE if it cannot be read. */
 static uint32_t reasoner_read(struct reasoner *reasoner)
 {
     uint32_t root =
@@ -505,23 +512,24 @@ struct why_answer why_reason_add(struct buffer *text,
     return answer;
 }
 
-/* Why the backward of a statement made a gradient that is not finite: each step of its expression
- * whose derivative is infinite or undefined for what went in.
+/* Reason for a gradient that the backward of a statement made: the steps of its expression whose
+ * derivative is infinite or undefined for the inputs.
  *
- * The forward values are known by their ranges, as for a NaN of the forward. Of the gradients only the
- * one that arrived is known, so a step is certain if its derivative alone decides it: 1 / (2 sqrt(0))
- * is infinite, and 0 times that is NaN. */
+ * The forward values are known by their ranges, as for a NaN of the forward. Of the gradients
+ * only the one that arrived is known, so a step is certain if its derivative alone decides it: 1
+ * / (2 sqrt(0)) is infinite, and 0 times that is NaN. */
 
-/* A gradient of at least this part of what its dtype holds may have overflowed on the way. */
+/* A gradient of at least this part of its dtype's greatest number may have overflowed in the
+ * backward. */
 #define NEAR_OVERFLOW 1e-4
 
-/* The walk over one statement. */
+/* The evaluation of one statement's derivatives. */
 struct derivation {
-    struct reasoner reasoner; /* its causes are those of the backward */
+    struct reasoner reasoner; /* holds the causes of the backward */
     const struct why_backward *backward;
 };
 
-/* The range of a part of the expression; causes of the forward are dropped. */
+/* The range of a part of the expression, without the causes of the forward. */
 static struct range range_of(struct derivation *derivation, uint32_t index)
 {
     struct reasoner *reasoner = &derivation->reasoner;
@@ -574,7 +582,8 @@ static void report_point(struct derivation *derivation,
            x, range_has(x, point), false);
 }
 
-/* A NaN of the forward that another branch hides: its derivative is NaN, and 0 times NaN too. */
+/* Reports a NaN of the forward that another branch hides: its derivative is NaN, and 0 times NaN
+ * is NaN. */
 static void report_below(struct derivation *derivation,
                          struct slice function,
                          const struct range *x)
@@ -635,7 +644,8 @@ static void derive_binary(struct derivation *derivation, uint32_t index)
     }
 }
 
-/* What the call is of: the value of a method, or the first argument; then the one after it. */
+/* Finds the first operand of the call (the object of a method, or the first argument) and the
+ * one after it. */
 static uint32_t operand_of(const struct derivation *derivation,
                            const struct expression *call,
                            uint32_t place)
@@ -656,7 +666,7 @@ static uint32_t operand_of(const struct derivation *derivation,
     return index;
 }
 
-/* Functions that torch has, and whose ranges are not followed: what their derivatives do. */
+/* Derivatives of functions of torch whose ranges are not evaluated. */
 static const struct {
     const char *name;
     const char *words;
@@ -742,7 +752,8 @@ static void derive_call(struct derivation *derivation, uint32_t index)
 
 /* ---- the gradient that arrived ---- */
 
-/* A gradient that is near what the dtype holds: the next product is beyond it. */
+/* Reports a gradient that is close to the dtype's greatest number: the next product may
+ * overflow. */
 static void derive_overflow(struct derivation *derivation)
 {
     const struct why_input *given = &derivation->backward->given;
@@ -774,7 +785,7 @@ static void derive_overflow(struct derivation *derivation)
               reached >= greatest ? CERTAINTY_YES : CERTAINTY_MAYBE);
 }
 
-/* What went in was infinite or NaN already: a product with it is, too. */
+/* Reports inputs that held NaN or infinities in the forward: a product with them is not finite. */
 static void derive_inputs(struct derivation *derivation)
 {
     const struct why_question *question = derivation->backward->question;
@@ -819,8 +830,8 @@ static uint32_t add_backward_causes(const struct reasoner *reasoner,
     return reported;
 }
 
-/* A call of the statement that is not known: its lines are another function's, which is not recorded.
- * "": there is none. */
+/* A call of the statement that is neither recorded nor known, so its lines may be the cause. ""
+ * if there is none. */
 static struct slice find_unknown_call(struct reasoner *reasoner)
 {
     for (uint32_t i = 0; i < reasoner->expressions.count; i++) {
@@ -835,7 +846,7 @@ static struct slice find_unknown_call(struct reasoner *reasoner)
     return SLICE("");
 }
 
-/* So many functions of autograd are named. */
+/* The number of autograd functions that are named. */
 #define FUNCTIONS_NAMED 4
 
 void why_functions_add(struct buffer *text, struct slice functions)

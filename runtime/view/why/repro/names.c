@@ -1,4 +1,4 @@
-/* The names that a Python text uses, and the statements of a source that give them. */
+/* Names that a Python text uses, and the statements of a source file that define them. */
 #include "runtime/view/why/repro/private.h"
 
 static bool is_letter(char byte)
@@ -132,7 +132,7 @@ static size_t skip_blanks(struct slice text, size_t at)
     return at;
 }
 
-/* Behind a number: `1e-6` has no name in it. */
+/* Returns the end of a number. A number such as `1e-6` contains no name. */
 static size_t skip_number(struct slice text, size_t at)
 {
     while (at < text.size &&
@@ -145,7 +145,7 @@ static size_t skip_number(struct slice text, size_t at)
     return at;
 }
 
-/* The word at `at`, with the attributes behind it where `is_dotted`. */
+/* The word at `at`, with its attributes if `is_dotted`. */
 static struct slice read_word(struct slice text, size_t at, bool is_dotted)
 {
     size_t end = at;
@@ -159,7 +159,7 @@ static struct slice read_word(struct slice text, size_t at, bool is_dotted)
     return slice_part(text, at, end);
 }
 
-/* Gives the next word, after what is no word; size 0: there is none. */
+/* Returns the next word, skipping anything else. Size 0 if there is none. */
 static struct slice next_word(struct names *names, bool *is_attribute)
 {
     struct slice text = names->text;
@@ -196,7 +196,7 @@ static struct slice next_word(struct names *names, bool *is_attribute)
     return SLICE("");
 }
 
-/* Whether the word behind which `at` is is the key of an argument. */
+/* Whether the word that ends at `at` is the keyword of an argument. */
 static bool is_key(const struct names *names)
 {
     size_t at = skip_blanks(names->text, names->at);
@@ -205,7 +205,7 @@ static bool is_key(const struct names *names)
            (at + 1 == names->text.size || names->text.bytes[at + 1] != '=');
 }
 
-/* Whether the text binds the name within itself: `for i in …`, `lambda x: …`, `(n := …)`. */
+/* Whether the text itself binds the name: `for i in …`, `lambda x: …`, `(n := …)`. */
 static bool is_inner(struct slice text, struct slice root)
 {
     struct names names = NAMES_OF(text);
@@ -244,9 +244,10 @@ bool names_next(struct names *names, struct slice *name)
     return false;
 }
 
-/* ---- a source ---- */
+/* ---- source files ---- */
 
-/* The line from `start` on, with its end; and the lines behind it that continue it. */
+/* The end of the line that starts at `start`, including its continuation lines and their line
+ * ends. */
 static size_t end_of_logical_line(struct slice source, size_t start)
 {
     int depth = 0;
@@ -332,7 +333,7 @@ struct slice source_find_import(struct slice source, struct slice name)
     return SLICE("");
 }
 
-/* Whether the line, which begins in the first column, gives the name. */
+/* Whether the line defines the name. The line starts in the first column. */
 static bool defines(struct slice line, struct slice name)
 {
     static const char *const words[] = {"async def ", "def ", "class "};
@@ -350,7 +351,7 @@ static bool defines(struct slice line, struct slice name)
     return false;
 }
 
-/* Where the block of the line at `at` ends: the next line in the first column that is code. */
+/* The end of the block whose head is at `at`: the next line with code in the first column. */
 static size_t end_of_block(struct slice source, size_t at)
 {
     at = end_of_logical_line(source, at);
@@ -374,7 +375,8 @@ bool definition_is_assignment(struct slice definition, struct slice name)
 struct slice source_find_definition(struct slice source, struct slice name)
 {
     size_t at = 0;
-    size_t decorators = source.size; /* where those of the next definition begin */
+    size_t decorators =
+        source.size; /* where the decorators of the next definition start */
 
     while (at < source.size) {
         struct slice rest = slice_part(source, at, source.size);

@@ -1,4 +1,5 @@
-/* A script that makes a NaN or an infinity again: which statements it has, and what is around them. */
+/* Script that makes a NaN or an infinity again: the choice of its statements, and the text
+ * around them. */
 #include "runtime/view/why/repro/private.h"
 
 #include "runtime/base/memory.h"
@@ -7,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More statements between the finite inputs and the maker are not written. */
+/* The maximal number of statements between the finite inputs and the maker. */
 #define LINES_MAX 64
 
-/* A statement of the script: the one that made the node. */
+/* A statement of the script: the one that made `node`. */
 struct line {
     uint32_t node;
-    struct why_producer read; /* its text and what it read */
+    struct why_producer read; /* the statement and its inputs */
 };
 
 struct lines {
@@ -23,7 +24,8 @@ struct lines {
 
 /* ---- the statements ---- */
 
-/* Statements whose text alone does not make a value: heads of blocks, and what gives no name. */
+/* Whether the text of the statement alone makes a value. False for heads of blocks and
+ * statements that assign nothing. */
 static bool is_plain(struct slice statement)
 {
     static const char *const heads[] = {
@@ -56,8 +58,8 @@ static bool has_line(const struct lines *lines, uint32_t node)
     return false;
 }
 
-/* Whether the statement that made an input of the maker belongs to the script: the input is not finite,
- * and was made in the maker's own call of nothing that a recorded call returned. */
+/* Whether the statement that made the node belongs to the script: the node is not finite, was
+ * made in the maker's own call, and was not computed from the result of a recorded call. */
 static bool is_wanted(const struct why *why, uint32_t node, uint32_t call)
 {
     assert(node < why->graph.node_count);
@@ -143,7 +145,7 @@ bind_inputs(struct script_scope *scope, const struct lines *lines, uint32_t inde
     }
 }
 
-/* What a statement evaluates: without the names that it gives, and without `return`. */
+/* The expression of a statement, without the names that it assigns and without `return`. */
 static struct slice evaluated(struct slice statement)
 {
     if (slice_starts(statement, SLICE("return "))) {
@@ -160,8 +162,8 @@ static struct slice evaluated(struct slice statement)
     return statement;
 }
 
-/* Adds the heads of the `with` blocks around the line that depend on imports alone, such as
- * `with torch.autocast("cpu"):`; gives how many. */
+/* Adds the heads of the `with` blocks around the line that need only imports, such as `with
+ * torch.autocast("cpu"):`. Returns their number. */
 #define BLOCKS_MAX 8
 
 static unsigned add_blocks(struct script_scope *scope, uint32_t line)
@@ -186,7 +188,7 @@ static unsigned add_blocks(struct script_scope *scope, uint32_t line)
     return count;
 }
 
-/* Adds the statement, and in front of it what it reads. */
+/* Adds the statement, after definitions of the names that it reads. */
 static void
 add_line(struct script_scope *scope, const struct lines *lines, uint32_t index)
 {
@@ -282,7 +284,7 @@ static void add_head(const struct repro *repro, struct buffer *script)
     buffer_release(&head);
 }
 
-/* The gradient that arrived at what the statement made. */
+/* Adds the gradient that arrived at the statement's value, and the call of backward(). */
 static void add_backward(struct script_scope *scope,
                          const struct why_producer *producer,
                          struct slice made)
@@ -313,7 +315,8 @@ static void add_backward(struct script_scope *scope,
     script_value_release(&value);
 }
 
-/* The check of the gradients: of the inputs, and of the parameters of the script's objects. */
+/* Adds the check of the gradients: those of the inputs, and those of the parameters of the
+ * script's objects. */
 static void add_gradient_check(struct script_scope *scope)
 {
     const struct repro *repro = scope->repro;
@@ -375,7 +378,7 @@ static void add_script(const struct repro *repro,
                           scope->text.has_failed || repro->arena.has_failed;
 }
 
-/* ---- the whole ---- */
+/* ---- the complete script ---- */
 
 static bool refuse(const struct why_producer *producer, struct error *error)
 {
@@ -465,7 +468,7 @@ static void release(struct repro *repro)
     memory_free(repro);
 }
 
-/* `producer` made it on a line whose statement the script can run. */
+/* Writes the script for `producer`, a line with a statement that the script can run. */
 static bool begin_and_write(struct repro *repro,
                             const struct why_producer *producer,
                             struct script_scope *scope,

@@ -1,4 +1,5 @@
-/* A script that makes the NaN or infinity of an answer of `why` again, alone, forward or backward.
+/* Script that runs the statements of an answer of `why` alone, and makes its NaN or infinity again,
+ * in the forward or the backward.
  *
  *     if (why_find(&why, …) && repro_write(&why, &script, &report, &error)) { … file_write … }
  */
@@ -8,15 +9,14 @@
 #include "runtime/view/why/why.h"
 
 struct repro_report {
-    uint32_t input_count; /* tensors that the script begins with */
+    uint32_t input_count; /* tensors that the script defines as its inputs */
     uint32_t
-        substitute_count; /* those whose values are not recorded: the script makes some of the same
-                                figures */
+        substitute_count; /* inputs with only figures recorded: the script draws numbers with these */
 };
 
-/* Appends the script. Fails with ERROR_USAGE, and a message that names them, where the statements need
- * objects that the trace does not hold, or where no statement made the value; and where memory runs
- * out. `why` has searched with success. */
+/* Appends the script. Returns false if memory runs out, or with ERROR_USAGE if no statement made
+ * the value or the statements need objects that the trace does not hold; the message names the
+ * objects. why_find must have succeeded for `why`. */
 bool repro_write(struct why *why,
                  struct buffer *script,
                  struct repro_report *report,

@@ -1,5 +1,5 @@
-/* What gives the names of the script's statements their values: recorded values, imports and definitions of
- * the source, and objects that a recorded statement made. */
+/* Definitions of the names that the script's statements read: recorded values, imports and
+ * definitions of the source file, and objects that a recorded statement made. */
 #include "runtime/view/why/repro/private.h"
 
 #include "runtime/view/words/value_text.h"
@@ -37,7 +37,8 @@ static struct binding *find_binding(struct script_scope *scope, struct slice nam
     return NULL;
 }
 
-/* Whether the name has a value: its own, one that it is an attribute of, or one of its attributes. */
+/* Whether the script defined the name, a name that it is an attribute of, or one of its
+ * attributes. */
 static bool is_bound(struct script_scope *scope, struct slice name)
 {
     for (uint32_t i = 0; i < scope->binding_count; i++) {
@@ -61,7 +62,6 @@ void script_note(struct script_scope *scope, struct slice name, uint32_t node)
     }
 }
 
-/* `self.cfg.eps = …` needs objects for `self` and `self.cfg`. */
 void script_add_owners(struct script_scope *scope, struct slice name)
 {
     for (size_t at = slice_find(name, SLICE("."), 0); at < name.size;
@@ -104,7 +104,8 @@ static void count_input(struct repro *repro, const struct script_value *value)
     repro->report.substitute_count += value->source == SCRIPT_SUBSTITUTE;
 }
 
-/* The expression, as what the script calls a value that autograd follows. */
+/* Appends the expression of the value. For a script with a backward, wraps it in `leaf` if
+ * autograd follows the value. */
 static void add_value(struct script_scope *scope,
                       struct slice name,
                       const struct script_value *value)
@@ -154,9 +155,9 @@ void script_bind(struct script_scope *scope, struct slice name, uint32_t node)
     script_value_release(&value);
 }
 
-/* ---- recorded values by their names ---- */
+/* ---- recorded values of names ---- */
 
-/* Address of the call's `self`; 0: not known. */
+/* The address of the call's `self`; 0 if it is not known. */
 static uint64_t owner_of(const struct why *why, uint32_t number)
 {
     uint32_t place = number_map_get(&why->owners, number);
@@ -164,8 +165,9 @@ static uint64_t owner_of(const struct why *why, uint32_t number)
     return place == NUMBER_MAP_NONE ? 0 : why->owner_addresses[place];
 }
 
-/* Whether a name of `call` is one of `from`: it is that call, one around it in the same file, or the
- * module; an attribute of `self` also in another method of the object. */
+/* Whether code in call `from` sees a name of `call`: `call` is the same call, one around it in
+ * the same file, or the lines at module level. An attribute of `self` is also visible in other
+ * methods of the object. */
 static bool
 is_visible(const struct repro *repro, uint32_t from, uint32_t call, struct slice name)
 {
@@ -190,7 +192,7 @@ is_visible(const struct repro *repro, uint32_t from, uint32_t call, struct slice
     return false;
 }
 
-/* The newest value of the name; GRAPH_NONE. The one of the call itself counts first. */
+/* The newest value of the name, or GRAPH_NONE. A value of the call itself is preferred. */
 static uint32_t find_value(const struct script_scope *scope, struct slice name)
 {
     const struct graph *graph = &scope->repro->why->graph;
@@ -216,7 +218,8 @@ static uint32_t find_value(const struct script_scope *scope, struct slice name)
     return found;
 }
 
-/* `self.scale` for `self.scale.mean`: the longest part of the name that has a recorded value. */
+/* Defines the longest part of the name that has a recorded value: `self.scale` for
+ * `self.scale.mean`. */
 static bool bind_recorded(struct script_scope *scope, struct slice name)
 {
     while (name.size > 0) {
@@ -234,7 +237,7 @@ static bool bind_recorded(struct script_scope *scope, struct slice name)
     return false;
 }
 
-/* ---- the source ---- */
+/* ---- the source file ---- */
 
 static bool is_known(const struct repro *repro, struct slice root)
 {
@@ -271,10 +274,11 @@ static bool add_import(struct repro *repro, struct slice root)
     return true;
 }
 
-/* How deep definitions name each other. */
+/* The depth of definitions that use each other. */
 #define DEFINITION_DEPTH_MAX 8
 
-/* Adds the function or class of the source with that name, behind what it names; false: there is none. */
+/* Adds the function or class of that name from the source, after the definitions that it uses.
+ * Returns false if there is none. */
 static bool add_definition(struct repro *repro, struct slice root, unsigned depth)
 {
     struct slice statement = source_find_definition(repro->source, root);
@@ -297,8 +301,8 @@ static bool add_definition(struct repro *repro, struct slice root, unsigned dept
     return true;
 }
 
-/* Adds the assignment of the source to that name, if it calls nothing of the program; false: it does, or
- * there is none. */
+/* Adds the source's assignment to that name. Returns false if there is none, or if it calls
+ * functions of the program. */
 static bool add_constant(struct repro *repro, struct slice root, unsigned depth)
 {
     struct slice statement = source_find_definition(repro->source, root);
@@ -326,14 +330,14 @@ static bool add_constant(struct repro *repro, struct slice root, unsigned depth)
 
 /* ---- objects ---- */
 
-/* The statement of the trace that made an object. */
+/* The recorded statement that made an object. */
 struct maker {
     uint64_t address; /* 0: not recorded */
     uint64_t event;
-    uint32_t call; /* in the graph */
+    uint32_t call; /* index in the graph */
     uint32_t module;
     uint32_t line;
-    bool is_made; /* by a call of its class, on that line */
+    bool is_made; /* the line calls the object's class */
 };
 
 static uint32_t find_call(const struct graph *graph, uint32_t number)
@@ -346,7 +350,7 @@ static uint32_t find_call(const struct graph *graph, uint32_t number)
     return GRAPH_NONE;
 }
 
-/* The part of an assignment behind its first `=`; "": it is none. */
+/* The text after the first `=` of an assignment; "" if the statement is none. */
 static struct slice assigned(struct slice statement)
 {
     size_t at = slice_find(statement, SLICE(" = "), 0);
@@ -356,7 +360,7 @@ static struct slice assigned(struct slice statement)
                : SLICE("");
 }
 
-/* Whether the event's statement calls the object's class and gives it a name. */
+/* Whether the event's statement calls the object's class and assigns the result to a name. */
 static bool is_maker(struct repro *repro, const struct log_event_view *event)
 {
     struct slice type = slice_last_part(event->type, '.');
@@ -370,8 +374,8 @@ static bool is_maker(struct repro *repro, const struct log_event_view *event)
     return slice_find(value, type, 0) < slice_find(value, SLICE("("), 0);
 }
 
-/* The newest object that has the name, of `maker->address` 0; else the newest of that address that a
- * statement made. */
+/* Finds the newest object of that name if `maker->address` is 0. Otherwise finds the newest
+ * statement that made an object at that address. */
 static void
 find_object(struct script_scope *scope, struct slice name, struct maker *maker)
 {
@@ -405,7 +409,7 @@ find_object(struct script_scope *scope, struct slice name, struct maker *maker)
     }
 }
 
-/* The statement that made the object of that name; false: it is not recorded. */
+/* Finds the statement that made the object of that name. Returns false if it is not recorded. */
 static bool
 find_maker(struct script_scope *scope, struct slice name, struct maker *maker)
 {
@@ -417,15 +421,15 @@ find_maker(struct script_scope *scope, struct slice name, struct maker *maker)
     return maker->is_made && maker->module == scope->repro->module;
 }
 
-/* Tensors that an object holds, each with the newest event that has its value. */
+/* Tensors of an object, each with the event whose value the script uses. */
 struct held_tensors {
     struct slice names[BINDINGS_MAX]; /* `proj.weight`; in the arena */
     uint64_t events[BINDINGS_MAX];
     uint32_t count;
 };
 
-/* The part of the event's name behind that of the object: as a module names its parameters (`path`), or as
- * the program writes it (`name`). "": the event is of something else. */
+/* The tensor's name inside the object: the rest of a parameter's name after the module's `path`,
+ * or of the program's name after `name`. "" if the event is not a parameter of the object. */
 static struct slice
 name_in_object(const struct log_event_view *event, struct slice path, struct slice name)
 {
@@ -445,8 +449,8 @@ name_in_object(const struct log_event_view *event, struct slice path, struct sli
                : SLICE("");
 }
 
-/* As they were recorded last before the scope's event, or first after it: a parameter is recorded behind
- * the line that reads it first. */
+/* Finds the object's tensors. The events are the last ones before the scope's event, or the
+ * first ones after it, since a parameter is recorded after the line that reads it first. */
 static void find_held(struct script_scope *scope,
                       struct slice path,
                       struct slice name,
@@ -529,8 +533,8 @@ static void add_parameters(struct script_scope *scope, struct slice name)
     memory_free(held);
 }
 
-/* A function of the script that makes the object as the program's statement did, with the values that its
- * names had there. */
+/* Adds a function to the script that makes the object as the program's statement did, with the
+ * values that its names had there. */
 static bool
 add_maker(struct script_scope *scope, struct slice name, const struct maker *maker)
 {
@@ -566,7 +570,8 @@ add_maker(struct script_scope *scope, struct slice name, const struct maker *mak
     return true;
 }
 
-/* The object that the name, or the longest part of it, stands for. */
+/* Makes the object that the name, or the longest part of it, refers to. Returns false if its
+ * statement is not recorded. */
 static bool bind_object(struct script_scope *scope, struct slice name)
 {
     struct repro *repro = scope->repro;

@@ -1,5 +1,5 @@
-/* Recorded values as Python's expressions: their elements where all are recorded, else a tensor of the
- * same figures, which the script makes. */
+/* Recorded values as expressions of Python: their elements if all are recorded, or else a tensor
+ * with the same figures, which the script makes. */
 #include "runtime/view/why/repro/private.h"
 
 #include "runtime/view/words/number_text.h"
@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* Whole values of at most so many elements are listed; more are written as bytes, up to BYTES_MAX. */
+/* A value of at most this many elements is written as a list. A larger one is written as bytes,
+ * up to BYTES_MAX. */
 #define LISTED_MAX 1024
 #define BYTES_MAX  ((size_t)1 << 20)
 
@@ -98,7 +99,7 @@ static void add_dtype(struct buffer *text, const struct log_shape *shape)
     buffer_add(text, shape->dtype_text);
 }
 
-/* What the expression ends with, and whether autograd follows the value. */
+/* Appends the end of the expression, and finds whether autograd follows the value. */
 static void end_tensor(struct script_value *value, const struct log_shape *shape)
 {
     if ((shape->flags & LOG_FORM_NUMPY) != 0) {
@@ -107,7 +108,7 @@ static void end_tensor(struct script_value *value, const struct log_shape *shape
     value->is_followed = (shape->flags & LOG_FORM_REQUIRES_GRAD) != 0;
 }
 
-/* What follows the elements of a tensor that has all of them. */
+/* Appends the arguments after the elements of a tensor. */
 static void end_whole(struct script_value *value, const struct log_shape *shape)
 {
     buffer_add(&value->text, SLICE(" dtype="));
@@ -215,7 +216,7 @@ static void read_tensor(const struct log_event_view *event, struct script_value 
     }
 }
 
-/* ---- other values ---- */
+/* ---- plain values ---- */
 
 static void read_plain(const struct log_event_view *event, struct script_value *value)
 {
@@ -248,8 +249,8 @@ static void read_plain(const struct log_event_view *event, struct script_value *
 
 /* ---- whole values ---- */
 
-/* The pieces of the whole values that are recorded behind their event: their bytes, where all are there
- * and they are as many as the elements need. */
+/* Reads the pieces of the whole value, which are recorded after the event. The caller compares
+ * their size with that of the elements. */
 static void read_whole(struct log_reader *reader, uint64_t event, struct buffer *bytes)
 {
     struct log_item item;
