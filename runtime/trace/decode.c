@@ -1,16 +1,16 @@
-/* Decoding the records of a trace's stream. All that a record says is checked before it is
- * handed on. */
+/* Decoder of the records of a trace's stream. Every field of a record is checked before it is
+ * passed on. */
 #include "runtime/trace/reader_private.h"
 
 #include <assert.h>
 
-/* What is left of a record. */
+/* The rest of a record. */
 struct rest {
     const char *bytes;
     size_t size;
 };
 
-/* The next `size` bytes, or NULL where the record ends before. */
+/* Returns the next `size` bytes, or NULL if fewer are left. */
 static const void *rest_read(struct rest *rest, size_t size)
 {
     const char *bytes = rest->bytes;
@@ -234,7 +234,7 @@ static const char *find_name(const struct log_event *event, struct log_event_vie
     return NULL;
 }
 
-/* The place and the name of an event, or of that which a gradient is of. */
+/* Finds the place and name of an event, or of the event that a gradient belongs to. */
 static const char *find_place(const struct log_reader *reader,
                               const struct log_event *event,
                               struct log_event_view *view)
@@ -255,7 +255,7 @@ static const char *find_place(const struct log_reader *reader,
     return find_name(event, view);
 }
 
-/* What events and gradients have in common; the rest is nothing yet. */
+/* Fills in the fields that events and gradients share, and clears the others. */
 static void begin_view(const struct log_reader *reader,
                        const struct log_event *event,
                        uint64_t number,

@@ -1,4 +1,4 @@
-/* The chunks of a trace that hold its definitions. */
+/* Reader of a trace's definitions: the chunks that hold them, and the tables in memory. */
 #include "runtime/trace/reader_private.h"
 
 #include "runtime/base/hash/hash.h"
@@ -9,7 +9,7 @@
 
 /* ---- tables by number ---- */
 
-/* false where memory ran out. */
+/* Returns false if memory runs out. */
 static bool
 log_numbered_add(struct log_numbered_list *list, uint32_t number, const void *thing)
 {
@@ -25,7 +25,7 @@ log_numbered_add(struct log_numbered_list *list, uint32_t number, const void *th
     return true;
 }
 
-/* Whether a new thing's number is beyond those that are there. */
+/* Whether the number is greater than all numbers in the list. */
 static bool log_numbered_follows(const struct log_numbered_list *list, uint32_t number)
 {
     return list->count == 0 || number > list->entries[list->count - 1].number;
@@ -36,7 +36,7 @@ static bool is_before(const void *entries, size_t place, uint64_t number)
     return ((const struct log_numbered *)entries)[place].number < number;
 }
 
-/* The place of a number, or list->count. */
+/* The index of a number in the list, or list->count. */
 static size_t log_numbered_place(const struct log_numbered_list *list, uint32_t number)
 {
     size_t place;
@@ -44,7 +44,7 @@ static size_t log_numbered_place(const struct log_numbered_list *list, uint32_t 
     if (list->count == 0 || number < list->entries[0].number) {
         return list->count;
     }
-    /* Without gaps a number is its place. */
+    /* If there are no gaps, the index follows from the number. */
     place = number - list->entries[0].number;
     if (place >= list->count || list->entries[place].number != number) {
         place = sorted_place(list->entries, list->count, is_before, number);
@@ -90,7 +90,7 @@ const struct log_module *log_table_module(const struct log_reader *reader,
     return reader->modules.entries[place].thing;
 }
 
-/* Or there. */
+/* Or at that site. */
 static bool begins_before(const void *entries, size_t place, uint64_t site)
 {
     const struct log_module *module =
@@ -99,7 +99,7 @@ static bool begins_before(const void *entries, size_t place, uint64_t site)
     return module->first_site <= site;
 }
 
-/* Modules are in the order of their sites. */
+/* Modules are sorted by their sites. */
 const struct log_module *
 log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module_number)
 {
@@ -107,7 +107,7 @@ log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module
                                begins_before, site);
     const struct log_module *module;
 
-    /* A module without sites may begin where the next one does. */
+    /* A module without sites may start at the same site as the next one. */
     if (next == 0) {
         return NULL;
     }
@@ -119,8 +119,8 @@ log_site_module(const struct log_reader *reader, uint32_t site, uint32_t *module
 
 /* ---- one definition ---- */
 
-/* A run has some dozens of settings: a file with far more of them is damaged, and a search for each
- * of them would not end in useful time. */
+/* A run has a few dozen settings. A file with far more is damaged, and each new one is compared
+ * with all before it, which would take too long. */
 #define SETTING_MAX 4096
 
 static const char out_of_memory[] = "out of memory";
@@ -196,7 +196,7 @@ static const char *read_setting(struct log_reader *reader, const char *bytes)
     return NULL;
 }
 
-/* Whether a module has the site. */
+/* Whether the site belongs to a module. */
 static bool has_site(const struct log_reader *reader, uint32_t site)
 {
     for (size_t i = 0; i < reader->modules.count; i++) {
@@ -237,7 +237,7 @@ static const char *read_left_out(struct log_reader *reader, const char *bytes)
     return NULL;
 }
 
-/* The texts of a form; false where one is not defined. */
+/* Finds the texts of a form. Returns false if one of them is not defined. */
 static bool shape_texts(const struct log_reader *reader,
                         const struct log_form *form,
                         struct log_shape *shape)
@@ -360,7 +360,7 @@ read_table(struct log_reader *reader, const char *bytes, uint64_t offset)
         !log_text_find(reader, head->file, &module->file)) {
         return "a site table refers to a text that is not defined";
     }
-    /* A module whose table is damaged is still there, without sites. */
+    /* A module with a damaged table is kept, without sites. */
     if (!site_table_read(&module->table, rest_of(bytes, sizeof *head), &reader->arena,
                          &error)) {
         log_reader_report(reader, offset, "%s", error.text);
@@ -387,14 +387,15 @@ static const char *read_source(struct log_reader *reader, const char *bytes)
     if (head->record.tag < LOG_SOURCE_ORIGINAL || head->record.tag > LOG_SOURCE_OTHER) {
         return "a source is of an unknown kind";
     }
-    /* The arena's memory is this reader's own; only its users may not write to it. */
+    /* The list's pointers are const for its users only; this reader owns the memory. */
     module = (struct log_module *)reader->modules.entries[place].thing;
     module->source = rest_of(bytes, sizeof *head);
     module->source_tag = head->record.tag;
     return NULL;
 }
 
-/* Reads what one record defines; `bytes` stay while the reader lives. NULL, or what is wrong. */
+/* Reads one definition. `bytes` must outlive the reader. Returns NULL, or a description of the
+ * problem. */
 static const char *
 log_definition_read(struct log_reader *reader, const char *bytes, uint64_t offset)
 {
@@ -468,7 +469,8 @@ void log_definitions_release(struct log_reader *reader)
     number_map_release(&reader->left_out_sites);
 }
 
-/* Makes room for the chunk's bytes: no more than the file has, a header may claim anything. */
+/* Allocates the chunk's bytes, at most as many as the file has, since a damaged header may claim
+ * any size. */
 static bool chunk_reserve(struct log_reader *reader,
                           struct log_definitions_chunk *chunk)
 {
@@ -486,7 +488,7 @@ static bool chunk_reserve(struct log_reader *reader,
     return chunk->bytes != NULL;
 }
 
-/* The end of the bytes that hold records, by the header. */
+/* The end of the chunk's records, according to the header. */
 static size_t chunk_end(struct log_reader *reader,
                         struct log_definitions_chunk *chunk,
                         const struct log_chunk_read *read)
@@ -508,7 +510,8 @@ static size_t chunk_end(struct log_reader *reader,
     return (size_t)header->used_size;
 }
 
-/* Reads on in the chunk. What was understood is never read again: things point into it. */
+/* Reads the new part of the chunk. Parsed bytes are never read again, because tables point into
+ * them. */
 static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *chunk)
 {
     struct error error = ERROR_INIT;
@@ -534,7 +537,7 @@ static void chunk_load(struct log_reader *reader, struct log_definitions_chunk *
 
         memcpy(&record, chunk->bytes + chunk->parsed, sizeof record);
         if (record.size == 0 && !chunk->is_done) {
-            return; /* nothing was written here yet */
+            return; /* nothing is written here yet */
         }
         if (record.size < sizeof record || record.size > end - chunk->parsed) {
             log_reader_report(reader, offset,

@@ -1,4 +1,4 @@
-/* Finding a trace's chunks, past what is damaged. */
+/* Index of a trace's chunks. Damaged places are skipped. */
 #include "runtime/trace/reader_private.h"
 
 #include "runtime/base/memory.h"
@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- one chunk, as far as it has been written ---- */
+/* ---- one chunk, which may be incomplete ---- */
 
 bool log_chunk_read_header(const struct log_reader *reader,
                            uint64_t offset,
@@ -19,7 +19,8 @@ bool log_chunk_read_header(const struct log_reader *reader,
     return mapping_read(&reader->file, offset, header, sizeof *header, &size, error);
 }
 
-/* With the checksum of a chunk that is complete. */
+/* Reads a header. If the chunk is complete, its checksum is read afterwards, so that it is the
+ * final one. */
 static bool read_whole_header(const struct log_reader *reader,
                               uint64_t offset,
                               struct log_chunk *header,
@@ -33,7 +34,7 @@ static bool read_whole_header(const struct log_reader *reader,
                          &header->checksum, sizeof header->checksum, &size, error));
 }
 
-/* Where the records end whose heads are there; `size` where one of them is damaged. */
+/* Returns the end of the records whose heads are written. `size` if one of them is damaged. */
 static size_t find_end(const char *bytes, size_t start, size_t size)
 {
     struct log_record record;
@@ -110,7 +111,7 @@ index_add(struct log_reader *reader, uint64_t offset, const struct log_chunk *ch
     return true;
 }
 
-/* Takes in a chunk that was found. */
+/* Adds a chunk to the index, or to the list of definitions. */
 static bool read_chunk(struct log_reader *reader,
                        uint64_t offset,
                        const struct log_chunk *chunk,
@@ -140,16 +141,16 @@ static void report_gap(struct log_reader *reader, uint64_t start, uint64_t end)
                       (unsigned long long)(end - start));
 }
 
-/* A place where no chunk was found. */
+/* A place without a chunk. */
 struct gap {
-    uint64_t start;  /* UINT64_MAX: there is none */
-    bool is_damaged; /* something is there, but no chunk */
+    uint64_t start;  /* UINT64_MAX: no gap */
+    bool is_damaged; /* it holds data, but no chunk */
 };
 
 #define NO_GAP ((struct gap){UINT64_MAX, false})
 
-/* Ends a gap at `*offset`. If a writer has begun a chunk at its start meanwhile, all is well,
- * and the search goes on from there. */
+/* Ends a gap at `*offset`. If a writer has started a chunk at the gap's start meanwhile, the
+ * search continues there. */
 static bool end_gap(struct log_reader *reader,
                     struct gap *gap,
                     uint64_t *offset,
@@ -169,9 +170,9 @@ static bool end_gap(struct log_reader *reader,
     return true;
 }
 
-/* Goes from header to header. A place without one is passed over in steps; where only places
- * that nothing was written to follow, a writer has reserved them and was stopped, or will go
- * on there: then the next look begins at the first of them. */
+/* Visits the chunks in the order of the file, and skips places without a header in steps of one
+ * unit. If only places follow that were never written, a writer has reserved them; the next scan
+ * starts at the first of them. */
 static bool scan(struct log_reader *reader, bool with_stream, struct error *error)
 {
     uint64_t offset = reader->scanned;
@@ -215,7 +216,7 @@ static int compare_entries(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* The chunks of a ring are equally large: one that says otherwise hides others. */
+/* All chunks of a ring have the same size. A chunk with a wrong size hides others. */
 static void check_ring_sizes(struct log_reader *reader)
 {
     for (size_t i = 1; reader->header.last != 0 && i < reader->index_count; i++) {

@@ -1,4 +1,4 @@
-/* The kinds of values and of changes that traces hold. */
+/* The kinds of values and of changes in traces. */
 #ifndef MONITORCH_TRACE_KINDS_H
 #define MONITORCH_TRACE_KINDS_H
 

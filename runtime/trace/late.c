@@ -1,9 +1,9 @@
-/* Statistics filled in behind an event that is in the trace already. */
+/* Late statistics: filled in after their event is in the trace. */
 #include "runtime/trace/late.h"
 
 #include <string.h>
 
-/* Where the statistics are: behind the part of a tensor. */
+/* The offset of the statistics, after the tensor part. */
 static size_t room_of(const struct log_event *event)
 {
     size_t head = event->record.kind == LOG_GRADIENT ? sizeof(struct log_gradient)

@@ -1,4 +1,4 @@
-/* Reads a trace: opening it, its items one by one, and the damage that was found. */
+/* Trace reader: opens a trace, returns its items one by one, and collects the damage. */
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/sorted.h"
@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- the stream, chunk by chunk and record by record ---- */
+/* ---- the stream, and rings: traces that keep only their newest events ---- */
 
-/* ---- rings: traces that keep only their newest events ---- */
-
-/* How many calls that have ended a ring's reader keeps in mind; beyond that more calls are
- * shown than need be. */
+/* The largest number of ended calls that a ring's reader remembers. If there are more, some
+ * calls are shown that should be hidden. */
 #define ENDED_MAX (1024 * 1024)
 
 static const char *log_stream_next(struct log_reader *reader);
@@ -38,7 +36,7 @@ static bool is_ended(const struct log_reader *reader, uint32_t call)
                    sizeof *reader->ended_calls, compare_numbers) != NULL;
 }
 
-/* Whether the item, the one read last, is older than what was asked for. */
+/* Whether the item, which was read last, is older than the oldest event to show. */
 static bool log_ring_hides(const struct log_reader *reader, const struct log_item *item)
 {
     if (reader->stream.next_event > reader->first_shown) {
@@ -75,18 +73,19 @@ static void log_ring_note_ended(struct log_reader *reader, uint32_t call)
     }
 }
 
-/* More steps than this are not counted: then a ring shows all that it holds. */
+/* The largest number of training steps that are remembered. If more than these are to be shown,
+ * the ring shows as many. */
 #define RING_STEPS_MAX 4096
 
-/* Where the newest training steps of a ring begin, the newest last, wrapping around. */
+/* The starts of a ring's newest training steps: a circular list, the newest last. */
 struct ring_steps {
     uint64_t numbers[RING_STEPS_MAX];
     uint64_t events[RING_STEPS_MAX];
     size_t count;
 };
 
-/* The first event of the whole steps that are wanted, or of the oldest step that is there as a whole;
- * 0 where none has begun. */
+/* Returns the first event of the `wanted` newest whole steps, or of the oldest whole step if
+ * there are fewer. 0 if no step has started. */
 static uint64_t ring_steps_find(const struct ring_steps *steps, uint64_t wanted)
 {
     size_t oldest = steps->count < RING_STEPS_MAX ? 0 : steps->count - RING_STEPS_MAX;
@@ -98,7 +97,7 @@ static uint64_t ring_steps_find(const struct ring_steps *steps, uint64_t wanted)
     }
     newest = steps->numbers[(i - 1) % RING_STEPS_MAX];
     if (newest <= wanted) {
-        return 0; /* step 0 has no record, and is there yet */
+        return 0; /* step 0 has no record, and is still in the ring */
     }
     while (i > oldest && steps->numbers[(i - 1) % RING_STEPS_MAX] >= newest - wanted) {
         i--;
@@ -135,7 +134,7 @@ static uint64_t log_ring_find_steps(struct log_reader *reader)
     return first;
 }
 
-/* The number of all events: it has the number of those before. */
+/* Returns the number of all events, including those that the ring has dropped. */
 static uint64_t log_ring_count_events(struct log_reader *reader)
 {
     const char *bytes;
@@ -187,14 +186,14 @@ static void log_ring_prepare(struct log_reader *reader)
     log_stream_start(reader, 0);
 }
 
-/* While a ring is being written, chunks change under the reader's hands, and what it misses
- * is no damage. */
+/* While a ring is being written, its chunks change during the reading. Missing chunks are no
+ * damage then. */
 static bool may_change(const struct log_reader *reader)
 {
     return reader->header.last != 0 && !reader->header.is_closed;
 }
 
-/* Says what is missing between the chunk before and this one. */
+/* Reports chunks that are missing before this one. */
 static void check_number(struct log_reader *reader, const struct log_index_entry *entry)
 {
     size_t place = (size_t)(entry - reader->index);
@@ -216,7 +215,7 @@ static void check_number(struct log_reader *reader, const struct log_index_entry
     }
 }
 
-/* The same for events; the chunk before has been read to its end. */
+/* Reports events that are missing before this chunk. The previous chunk was read to its end. */
 static void check_first_event(struct log_reader *reader,
                               const struct log_index_entry *entry,
                               uint64_t first_event)
@@ -232,8 +231,8 @@ static void check_first_event(struct log_reader *reader,
         (unsigned long long)first_event, (unsigned long long)reader->stream.next_event);
 }
 
-/* Whether the chunk is still the one that the index has: a ring's writer may have begun to use it
- * again before or while it was read. */
+/* Whether the chunk is still the one in the index. The writer of a ring may have started to
+ * reuse it before or while it was read. */
 static bool is_still_there(const struct log_reader *reader,
                            const struct log_index_entry *entry)
 {
@@ -244,7 +243,7 @@ static bool is_still_there(const struct log_reader *reader,
            now.magic == LOG_CHUNK_MAGIC && now.number == entry->number;
 }
 
-/* Sets what part of the loaded chunk holds records, and checks it as a whole. */
+/* Finds the end of the records in the loaded chunk, and checks the chunk as a whole. */
 static void check_loaded(struct log_reader *reader,
                          const struct log_index_entry *entry,
                          const struct log_chunk_read *read)
@@ -280,8 +279,8 @@ static void check_loaded(struct log_reader *reader,
 
 static const char *chunk_next(struct log_reader *reader);
 
-/* The training step that is under way where the loaded chunk begins: its first record of one says so.
- * 0 where it has none. */
+/* The training step at the start of the loaded chunk, from the chunk's first record of a
+ * training step. 0 if it has none. */
 static uint64_t find_training_step(struct log_reader *reader)
 {
     struct log_stream *stream = &reader->stream;
@@ -304,7 +303,8 @@ static uint64_t find_training_step(struct log_reader *reader)
     return found;
 }
 
-/* Loads the next chunk; false where there is none. One that cannot be read is empty. */
+/* Loads the next chunk. Returns false at the end of the stream. A chunk that cannot be read
+ * counts as empty. */
 static bool stream_load(struct log_reader *reader)
 {
     struct log_stream *stream = &reader->stream;
@@ -339,7 +339,7 @@ static bool stream_load(struct log_reader *reader)
         stream->training_step = find_training_step(reader);
     }
     if (!reader->header.is_closed) {
-        /* What the records refer to was defined before they were written. */
+        /* The definitions that the records refer to were written before them. */
         log_index_extend(reader);
         log_definitions_load(reader);
     }
@@ -357,7 +357,7 @@ static void stream_give_up(struct log_reader *reader, uint64_t size)
     stream->position = stream->size;
 }
 
-/* The next record of the loaded chunk, whole, or NULL at its end. */
+/* Returns the next record of the loaded chunk, which is whole, or NULL at its end. */
 static const char *chunk_next(struct log_reader *reader)
 {
     struct log_stream *stream = &reader->stream;
@@ -380,7 +380,7 @@ static const char *chunk_next(struct log_reader *reader)
     return (const char *)record;
 }
 
-/* The next record of the stream, whole and of a known kind, or NULL at its end. */
+/* Returns the next record of the stream, which is whole and of a known kind, or NULL at its end. */
 static const char *log_stream_next(struct log_reader *reader)
 {
     for (;;) {
@@ -408,7 +408,7 @@ static const char *log_stream_next(struct log_reader *reader)
     }
 }
 
-/* Starts again from the chunk at `index`. */
+/* Restarts at the chunk with that index. */
 static void log_stream_start(struct log_reader *reader, size_t index)
 {
     assert(index <= reader->index_count);
@@ -424,7 +424,8 @@ static struct log_place log_stream_place(const struct log_reader *reader)
     const struct log_stream *stream = &reader->stream;
 
     assert(stream->position == 0 || stream->index > 0);
-    /* No chunk is loaded at the start alone: the place is the first one's beginning. */
+    /* Only at the start of the stream is no chunk loaded: the place is the start of the first
+     * chunk. */
     return (struct log_place){
         .chunk = stream->position == 0 ? stream->index : stream->index - 1,
         .position = stream->position,
@@ -451,10 +452,10 @@ static void log_stream_go(struct log_reader *reader, struct log_place place)
     stream->is_counting = place.is_counting;
 }
 
-/* More messages than this help nobody. */
+/* The largest number of damage messages. */
 #define DAMAGE_MAX 1000
 
-/* ---- telling damage ---- */
+/* ---- damage ---- */
 
 static bool
 is_reported(const struct log_reader *reader, uint64_t offset, const char *text)
@@ -468,7 +469,7 @@ is_reported(const struct log_reader *reader, uint64_t offset, const char *text)
     return false;
 }
 
-/* Where there is no memory for the message, that is reported. */
+/* Adds a message. If memory runs out, that is reported instead. */
 static void damage_insert(struct log_reader *reader, uint64_t offset, struct slice text)
 {
     void *damage = reader->damage;
@@ -505,7 +506,7 @@ void log_reader_report(struct log_reader *reader,
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* As an error it is safe to print. */
+    /* error_set makes the text safe to print. */
     error_set(&clean, ERROR_INPUT, "offset %llu: %s", (unsigned long long)offset, text);
     if (reader->damage_count < DAMAGE_MAX && !is_reported(reader, offset, clean.text)) {
         damage_insert(reader, offset, slice_of(clean.text));
@@ -529,7 +530,7 @@ const char *log_reader_damage(const struct log_reader *reader, size_t index)
 
 /* ---- items ---- */
 
-/* A trace that was closed knows how many events it has. */
+/* A closed trace holds its number of events. */
 static void check_end(struct log_reader *reader)
 {
     const struct log_header *header = &reader->header;
@@ -587,7 +588,7 @@ bool log_reader_next(struct log_reader *reader, struct log_item *item)
 
         item->offset = stream->offset + (uint64_t)(bytes - stream->bytes);
         problem = log_decode(reader, bytes, number, item);
-        /* One that cannot be decoded counts, so that the ones after it keep their numbers. */
+        /* An event that cannot be decoded counts, so that later events keep their numbers. */
         stream->next_event +=
             ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
         if (problem != NULL) {
@@ -624,13 +625,13 @@ void log_reader_go(struct log_reader *reader, struct log_place place)
     log_stream_go(reader, place);
 }
 
-/* Or with the event. */
+/* Or at that event. */
 static bool begins_before(const void *chunks, size_t chunk, uint64_t number)
 {
     return ((const struct log_index_entry *)chunks)[chunk].first_event <= number;
 }
 
-/* The last chunk that begins with this event or one before it. */
+/* The last chunk that starts at or before this event. */
 static size_t chunk_of_event(const struct log_reader *reader, uint64_t number)
 {
     size_t next =
@@ -658,7 +659,7 @@ void log_reader_go_to_event(struct log_reader *reader, uint64_t number)
         reader->stream.next_event +=
             ((const struct log_record *)(const void *)bytes)->kind == LOG_EVENT;
     } while (reader->stream.next_event <= number);
-    /* The chunk may be another than where the search began. */
+    /* The event may be in a later chunk than the one where the search started. */
     if (log_reader_place(reader).chunk != place.chunk) {
         place = (struct log_place){
             .chunk = log_reader_place(reader).chunk,
@@ -795,7 +796,7 @@ void log_reader_free(struct log_reader *reader)
     memory_free(reader);
 }
 
-/* ---- asking ---- */
+/* ---- the trace's properties ---- */
 
 const struct log_header *log_reader_header(const struct log_reader *reader)
 {
@@ -822,7 +823,7 @@ const struct log_module *log_reader_module(const struct log_reader *reader,
 void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice path)
 {
     if (number < reader->modules.count) {
-        /* The arena's memory is this reader's own; only its users may not write to it. */
+        /* The list's pointers are const for its users only; this reader owns the memory. */
         ((struct log_module *)reader->modules.entries[number].thing)->table.path = path;
     }
 }

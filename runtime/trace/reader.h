@@ -1,5 +1,5 @@
-/* Reads a trace, whole or damaged, on any machine, in memory that does not grow with the
- * number of events. Also reads a trace that is being written. */
+/* Trace reader: reads a whole or damaged trace on any machine, also one that is still being
+ * written. Its memory does not grow with the number of events. */
 #ifndef MONITORCH_TRACE_READER_H
 #define MONITORCH_TRACE_READER_H
 
@@ -22,9 +22,9 @@ struct log_module {
     struct site_table table;
     uint32_t first_site;
     struct slice name; /* __name__ */
-    struct slice file; /* that ran */
+    struct slice file; /* path of the file that ran */
     struct slice
-        source; /* its text, see source_tag; size 0 where it is not in the trace */
+        source; /* the file's text, see source_tag; size 0 if the trace does not hold it */
     enum log_source_tag source_tag;
 };
 
@@ -40,18 +40,18 @@ struct log_shape {
     struct slice type;              /* "" for a plain tensor or array */
     struct slice device;            /* "cpu" */
     struct slice layout;            /* "strided" */
-    struct slice note;              /* why there are no values; "" */
+    struct slice note;              /* why there are no values; or "" */
     const struct sample_grid *grid; /* of its samples */
 };
 
-/* One event, decoded and checked: every number in it leads to something that is there. */
+/* One event, decoded and checked: every reference in it is valid. */
 struct log_event_view {
     uint64_t number;
     uint64_t time;
     const struct log_module *module;
     uint32_t module_number;
     const struct site *site;
-    uint32_t site_number; /* of the trace */
+    uint32_t site_number; /* number in the trace */
     uint32_t call;
     uint32_t visit;
     uint16_t thread;
@@ -59,8 +59,8 @@ struct log_event_view {
     enum change change;
     unsigned difference; /* enum log_difference */
     unsigned flags;      /* enum log_event_flag */
-    struct slice name;   /* the written name; "" where the site writes none */
-    struct slice path;   /* inside the value; "" */
+    struct slice name;   /* the name that is written or read; "" if there is none */
+    struct slice path;   /* path in the value; or "" */
     struct slice type;   /* OBJECT, CONTAINER */
     uint64_t object;     /* OBJECT, CONTAINER: its address; 0: not known */
     int64_t integer;
@@ -71,13 +71,13 @@ struct log_event_view {
     bool has_statistics, has_hash;
     struct statistics statistics;
     uint64_t hash;
-    uint64_t training_step;         /* that was under way, from 0 */
-    uint32_t step;                  /* of a gradient: the backward's number; else 0 */
+    uint64_t training_step;         /* the current training step, from 0 */
+    uint32_t step;                  /* gradient: the backward's number; else 0 */
     enum log_gradient_tag gradient; /* LOG_GRADIENT; else 0 */
-    const void *sample;             /* grid.count elements, not aligned; may be NULL */
+    const void *sample;             /* grid.count elements, unaligned; may be NULL */
     struct sample_grid
-        grid; /* of the sample; count 0 where there is none. The last: it is large, and what
-                              * is not used of it is not cleared. */
+        grid; /* of the sample; count 0: none. Last, because it is large and its unused part is
+                 not cleared */
 };
 
 struct log_call_view {
@@ -96,37 +96,36 @@ struct log_step_view {
     uint64_t time;
     enum log_step_tag tag;
     uint32_t number;
-    struct slice file; /* the program's line that called it; "": not known */
+    struct slice file; /* of the calling line in the program; "": not known */
     uint32_t line;
     uint16_t thread;
-    struct slice name; /* "SGD.step"; "": the tag says it all */
+    struct slice name; /* "SGD.step"; "": only the tag describes it */
 };
 
-/* "backward", "optimizer", "gradients", "settings". */
+/* The tag's text: "backward", "optimizer", "gradients" or "settings". */
 struct slice log_step_text(enum log_step_tag tag);
 
 struct log_birth_view {
     uint64_t time;
-    uint64_t event; /* whose gradient it is */
+    uint64_t event; /* number of the event whose gradient it is */
     uint32_t step;  /* the backward's number */
     uint32_t count;
     const char *sources; /* see log_birth_source_read */
 };
 
 struct log_item {
-    enum log_kind kind; /* of the stream */
+    enum log_kind kind; /* a kind of the stream */
     uint64_t offset;    /* in the file */
     union {
-        /* LOG_EVENT. LOG_GRADIENT: with the figures of the gradient, and the number, the place and
-         * the name of the value that it belongs to. */
+        /* LOG_EVENT, LOG_GRADIENT. A gradient has its own statistics, with the number, path and
+         * name of the value that it belongs to. */
         struct log_event_view event;
         struct log_call_view call;
         struct {
             uint64_t time;
             uint32_t call;
             enum log_end_tag how;
-            struct slice
-                error; /* LEFT: the exception's type; "" where it was not seen */
+            struct slice error; /* LEFT: the exception's type; "" if it was not seen */
         } end;
         struct {
             uint64_t time;
@@ -157,30 +156,31 @@ struct log_item {
 };
 
 struct log_birth_source_view {
-    bool is_start; /* no event's value: what backward() began with */
+    bool is_start; /* it is the gradient that backward() started with; no event */
     uint64_t event;
-    struct slice functions; /* autograd's between the two, the last one first; "" */
+    struct slice
+        functions; /* autograd's functions between the two, last one first; or "" */
 };
 
-/* Fails where there is nothing to read: no such file, no trace, a version of the future.
- * Damage further on is not a failure: see log_reader_damage. */
+/* Returns NULL if the file does not exist, is no trace, or has a newer version; `error` says
+ * why. Damage after the header is no failure: see log_reader_damage. */
 struct log_reader *log_reader_new(const char *path, struct error *error);
 void log_reader_free(struct log_reader *reader); /* may be NULL */
 
-/* The next item of the stream, in the order in which it was recorded. false at the end.
- * What it points to is valid until the next call. */
+/* Reads the next item of the stream, in recorded order. Returns false at the end. Data that the
+ * item points to is valid until the next call. */
 bool log_reader_next(struct log_reader *reader, struct log_item *item);
-/* The gradient that the birth's was made from, one of its `count`. */
+/* One of the `count` gradients that the birth's gradient was computed from. */
 struct log_birth_source_view log_birth_source_read(const struct log_reader *reader,
                                                    const struct log_birth_view *birth,
                                                    uint32_t index);
-/* Whether log_reader_next gives events of parameters (LOG_EVENT_PARAMETER) too: at first it does not.
- * They have numbers as others do. */
+/* Sets whether log_reader_next returns events of parameters (LOG_EVENT_PARAMETER); at first it
+ * does not. They are numbered like all events. */
 void log_reader_show_parameters(struct log_reader *reader, bool are_shown);
-/* Starts again from the beginning. */
+/* Restarts at the beginning. */
 void log_reader_rewind(struct log_reader *reader);
 
-/* A place in the stream: where log_reader_next continues. */
+/* A place in the stream, at which log_reader_next continues. */
 struct log_place {
     size_t chunk;
     size_t position;
@@ -189,62 +189,62 @@ struct log_place {
     bool is_counting;
 };
 struct log_place log_reader_place(const struct log_reader *reader);
-/* Returns the reader to an earlier place. Costs nothing within a chunk (1 MiB), else the loading of
- * one. */
+/* Returns the reader to an earlier place. Costs nothing within the loaded chunk (up to 1 MiB),
+ * else the chunk is loaded. */
 void log_reader_go(struct log_reader *reader, struct log_place place);
-/* The next event will be the one of that number, or the first that is there after it. Items before
- * it in its chunk, calls too, are skipped. */
+/* Makes the event of that number the next one, or the first one after it that exists. Earlier
+ * items of its chunk are skipped, including calls. */
 void log_reader_go_to_event(struct log_reader *reader, uint64_t number);
 
 const struct log_header *log_reader_header(const struct log_reader *reader);
-/* The number of the oldest event that is given: above 0 where a ring has dropped some. */
+/* The number of the oldest event that is returned. Above 0 if a ring has dropped some. */
 uint64_t log_reader_first_event(const struct log_reader *reader);
 uint32_t log_reader_module_count(const struct log_reader *reader);
-/* NULL from the count on. */
+/* NULL if `number` is out of range. */
 const struct log_module *log_reader_module(const struct log_reader *reader,
                                            uint32_t number);
-/* From now on the module's table has this path, which is borrowed. */
+/* Replaces the path in the module's table. `path` is borrowed. */
 void log_reader_rename(struct log_reader *reader, uint32_t number, struct slice path);
-/* "" where there is no such thread. */
+/* "" if there is no such thread. */
 struct slice log_reader_thread_name(const struct log_reader *reader, uint16_t thread);
 
-/* What the run was made with: "python.version", "seed" … (docs/reference/rerun.md). In the order of
- * their first records; complete after the stream was read to its end. */
+/* A setting of the run: "python.version", "seed" … (docs/reference/rerun.md). Settings are in
+ * the order of their first records, and complete after the stream was read to its end. */
 struct log_setting {
     struct slice name;
     struct slice value;
 };
 size_t log_reader_setting_count(const struct log_reader *reader);
-/* NULL from the count on. */
+/* NULL if `index` is out of range. */
 const struct log_setting *log_reader_setting(const struct log_reader *reader,
                                              size_t index);
-/* That of the name; NULL: there is none. */
+/* The setting of that name. NULL if there is none. */
 const struct log_setting *log_reader_find_setting(const struct log_reader *reader,
                                                   struct slice name);
 
-/* Which recording it is, as settings of other traces name it: "START PROCESS". */
+/* The recording's identity, as settings of other traces refer to it: "START PROCESS". */
 #define LOG_IDENTITY_SIZE 48
 void log_reader_identity(const struct log_reader *reader, char text[LOG_IDENTITY_SIZE]);
 
-/* Visits of a site that the recording left out, because it had never held a tensor. Complete after
- * the stream was read to its end. */
+/* Left-out visits of a site that had never held a tensor. Complete after the stream was read to
+ * its end. */
 struct log_left_out_view {
-    uint32_t site;  /* of the trace */
-    uint64_t event; /* the first event after the first visit that was left out */
+    uint32_t site;  /* number in the trace */
+    uint64_t event; /* first event after the first left-out visit */
+    uint64_t until; /* first event recorded in full again; UINT64_MAX: none */
     uint64_t
-        until; /* the event from which on visits were recorded again; UINT64_MAX: never */
-    uint64_t count; /* how many; at least 0 where the recording was not ended */
+        count; /* left-out visits; may be too low if the recording was not closed */
 };
 size_t log_reader_left_out_count(const struct log_reader *reader);
-/* NULL from the count on. */
+/* NULL if `index` is out of range. */
 const struct log_left_out_view *log_reader_left_out(const struct log_reader *reader,
                                                     size_t index);
-/* The one of a site; NULL: none of its visits was left out. */
+/* The left-out visits of one site. NULL if there are none. */
 const struct log_left_out_view *
 log_reader_find_left_out(const struct log_reader *reader, uint32_t site);
 
-/* What was found damaged so far, in the order of the file: complete after the stream was read
- * to its end. `message` says what, and at which offset. */
+/* The damage found so far, in the order of the file; complete after the stream was read to its
+ * end. Each message describes the damage and its offset. */
 size_t log_reader_damage_count(const struct log_reader *reader);
 const char *log_reader_damage(const struct log_reader *reader, size_t index);
 

@@ -1,4 +1,4 @@
-/* Writes a trace in place, into the mapped file. */
+/* Trace writer: writes records in place into the mapped file. */
 #include "runtime/trace/writer.h"
 
 #include "runtime/base/file/mapping.h"
@@ -13,50 +13,49 @@
 
 static void log_writer_stop(struct log_writer *writer, const struct error *error);
 
-/* A chunk that is being written, mapped. All of it behind `used` is zero, but for a record that
- * is begun and not committed. */
+/* The mapped chunk that is being written. All bytes after `used` are zero, except those of a
+ * record that is started and not committed. */
 struct log_open_chunk {
-    struct log_chunk *header; /* NULL: none is open */
-    size_t used;              /* with the header; a multiple of 8 */
+    struct log_chunk *header; /* NULL: no chunk is open */
+    size_t used;              /* bytes including the header; a multiple of 8 */
     size_t size;
     uint64_t offset; /* in the file */
-    void *mapped;    /* the header's unit or, in the first chunk, the file's header */
+    void *mapped;    /* start of the header's unit; for the first chunk, of the file */
     size_t mapped_size;
 };
 
-/* A chunk that a ring holds. */
+/* A chunk in a ring. */
 struct log_ring_chunk {
     uint64_t offset;
     uint64_t first_event;
-    uint64_t first_step; /* the training step that was under way when it was opened */
+    uint64_t first_step; /* the training step when the chunk was opened */
 };
 
 struct log_writer {
-    /* The fields that each record needs are first, to share few lines of the cache. */
+    /* The fields that each record needs are first, so that they share few cache lines. */
     struct log_open_chunk stream;
-    size_t begun_size; /* of the record that is begun, padded; 0: none is */
+    size_t begun_size; /* padded size of the started record; 0: none */
     uint64_t event_count;
     uint64_t lost_count;
-    uint64_t training_step; /* that is under way */
+    uint64_t training_step; /* the current one */
     bool is_stopped;
-    bool
-        is_unkept; /* there is no file: `stream` has room for one record, in plain memory */
+    bool is_unkept; /* no file: `stream` is plain memory with space for one record */
 
     struct log_open_chunk definitions;
-    uint64_t definitions_size; /* of all chunks of definitions so far */
+    uint64_t definitions_size; /* of all chunks of definitions */
     uint64_t stream_size;
-    uint64_t chunk_count; /* of the stream, counting those that a ring used again */
+    uint64_t chunk_count; /* of the stream; a reused chunk counts again */
     struct mapping file;
-    uint64_t file_size;  /* where the last chunk of the file ends */
+    uint64_t file_size;  /* end of the file's last chunk */
     uint64_t last_chunk; /* the offset of that chunk */
     struct log_header header;
     uint64_t size_limit;
-    uint64_t kept_free; /* so much of the disk is left to others; 0: nothing */
+    uint64_t kept_free; /* bytes of the disk to leave free; 0: none */
     bool leaves_space;
     void (*before_seal)(void *context); /* may be NULL */
     void *seal_context;
 
-    /* Ring mode: the chunks that hold something, oldest first, wrapping around. */
+    /* Ring mode: the chunks with records as a circular list, oldest first. */
     size_t ring_chunk_size;      /* 0: not in ring mode */
     struct log_ring_chunk *ring; /* owned */
     size_t ring_capacity;
@@ -76,7 +75,7 @@ static inline size_t log_open_chunk_left(const struct log_open_chunk *chunk)
     return chunk->size - chunk->used;
 }
 
-/* The place of the next record. */
+/* The address of the next record. */
 static inline void *log_open_chunk_place(const struct log_open_chunk *chunk)
 {
     return (char *)chunk->header + chunk->used;
@@ -92,7 +91,7 @@ _Static_assert(LOG_CHUNK_UNIT % MAPPING_UNIT == 0, "a chunk can be mapped");
 
 #define LEAST_KEPT_FREE UINT64_C(1000000000)
 
-/* Stores a record's head, after everything else of it is in place. */
+/* Stores a record's head. The rest of the record must be complete. */
 static void log_record_publish(void *place, struct log_record record)
 {
     uint64_t head;
@@ -103,7 +102,7 @@ static void log_record_publish(void *place, struct log_record record)
     __atomic_store_n((uint64_t *)place, head, __ATOMIC_RELEASE);
 }
 
-/* Unmaps a chunk and writes nothing. */
+/* Unmaps a chunk without sealing it. */
 static void log_chunk_drop(struct log_open_chunk *chunk)
 {
     if (chunk->header != NULL) {
@@ -112,7 +111,7 @@ static void log_chunk_drop(struct log_open_chunk *chunk)
     *chunk = (struct log_open_chunk){0};
 }
 
-/* Notes in a chunk that it is complete, and unmaps it. May be called where none is open. */
+/* Marks a chunk as complete, and unmaps it. Does nothing if none is open. */
 static void log_chunk_seal(struct log_open_chunk *chunk)
 {
     struct log_chunk *header = chunk->header;
@@ -121,14 +120,14 @@ static void log_chunk_seal(struct log_open_chunk *chunk)
         assert(chunk->used >= sizeof *header && chunk->used <= chunk->size);
         header->checksum = hash_64(
             (struct slice){(const char *)(header + 1), chunk->used - sizeof *header});
-        /* A chunk with a used_size has its checksum. */
+        /* used_size is stored last: a chunk that has one also has a checksum. */
         __atomic_store_n(&header->used_size, chunk->used, __ATOMIC_RELEASE);
     }
     log_chunk_drop(chunk);
 }
 
-/* Maps a chunk whose bytes are all zero. The first one lies behind the file's header and
- * shares its unit. */
+/* Maps a chunk whose bytes are all zero. The first chunk follows the file's header and shares
+ * its unit. */
 static bool chunk_map(struct log_writer *writer,
                       uint64_t offset,
                       size_t size,
@@ -164,12 +163,13 @@ static void chunk_publish(struct log_open_chunk *chunk,
     header->first_event = first_event;
     header->used_size = 0;
     header->checksum = 0;
-    /* In a chunk that is used again, the number is what makes it valid. */
+    /* A reused chunk becomes valid by its number. */
     __atomic_store_n(&header->number, number, __ATOMIC_RELEASE);
     __atomic_store_n(&header->magic, LOG_CHUNK_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* A tenth of the disk, but half of what is free where that is less already; at least 1 GB. */
+/* Chooses how much of the disk to leave free: a tenth of it, or half of the free space if less
+ * than a tenth is free; at least 1 GB. */
 static void log_chunks_find_space(struct log_writer *writer)
 {
     uint64_t size, free;
@@ -182,8 +182,8 @@ static void log_chunks_find_space(struct log_writer *writer)
     }
 }
 
-/* Whether the disk has as much left as other programs are to have, when the file has grown. Short
- * recordings end before this is asked: their chunks were there from the start. */
+/* Whether enough of the disk stays free for other programs after the file has grown. Short
+ * recordings never reach this check, since their chunks exist from the start. */
 static bool
 check_space(const struct log_writer *writer, size_t growth, struct error *error)
 {
@@ -201,7 +201,7 @@ check_space(const struct log_writer *writer, size_t growth, struct error *error)
     return false;
 }
 
-/* Makes the file longer by a chunk. */
+/* Appends a chunk to the file. */
 static bool chunk_append(struct log_writer *writer,
                          size_t size,
                          struct log_open_chunk *chunk,
@@ -220,8 +220,8 @@ static bool chunk_append(struct log_writer *writer,
     return true;
 }
 
-/* The size of a new chunk: as much as there is of its kind so far, so that sizes double up to
- * the largest; less where the file's limit is near. 0 where that leaves no room. */
+/* Chooses the size of a new chunk: the size of all chunks of its kind so far, so that the total
+ * doubles, up to LOG_CHUNK_MAX; less near the file's limit. Returns 0 if there is no space left. */
 static size_t
 chunk_choose_size(const struct log_writer *writer, uint64_t size_so_far, uint64_t least)
 {
@@ -246,7 +246,7 @@ static bool fail_size_limit(const struct log_writer *writer, struct error *error
     return false;
 }
 
-/* Opens the file's first chunk, for definitions. The header has been written. */
+/* Opens the file's first chunk, for definitions. The header is written before. */
 static bool log_chunks_start(struct log_writer *writer, struct error *error)
 {
     size_t size = LOG_CHUNK_UNIT - LOG_HEADER_SIZE;
@@ -291,7 +291,7 @@ static struct log_ring_chunk *ring_at(const struct log_writer *writer, size_t in
     return &writer->ring[(writer->ring_first + index) % writer->ring_capacity];
 }
 
-/* Makes room for one chunk more. */
+/* Makes space for one more chunk in the list. */
 static bool ring_grow(struct log_writer *writer, struct error *error)
 {
     size_t capacity = writer->ring_capacity == 0 ? 8 : 2 * writer->ring_capacity;
@@ -314,9 +314,9 @@ static bool ring_grow(struct log_writer *writer, struct error *error)
     return true;
 }
 
-/* Whether the oldest chunk is no longer needed. The one after it is kept as well when it holds none
- * of the events that are wanted: an open call is written again in each chunk, and an event at the
- * beginning of one may precede that. */
+/* Whether the oldest chunk can be dropped: all wanted events are in the third chunk or later.
+ * The second one must be kept too. The records of open calls are repeated in each chunk, but an
+ * event at the start of a chunk can precede the repetition. */
 static bool ring_can_drop(const struct log_writer *writer)
 {
     const struct log_ring_chunk *third;
@@ -328,13 +328,13 @@ static bool ring_can_drop(const struct log_writer *writer)
     if (writer->header.last_steps == 0) {
         return writer->event_count - third->first_event >= writer->header.last;
     }
-    /* The step that was under way may have begun before that chunk. */
+    /* The step may have started before the chunk was opened. */
     return writer->training_step > writer->header.last_steps &&
            third->first_step < writer->training_step - writer->header.last_steps;
 }
 
-/* Empties the oldest chunk and opens it. Whoever reads the file meanwhile, or after this
- * process is killed here, finds an empty chunk and never an old record in a new one. */
+/* Empties the oldest chunk and opens it. Anyone who reads the file meanwhile, or after this
+ * process was killed here, finds an empty chunk and never an old record in a new chunk. */
 static bool ring_open_oldest(struct log_writer *writer,
                              struct log_open_chunk *chunk,
                              struct error *error)
@@ -387,7 +387,7 @@ static void log_writer_note_seal(const struct log_writer *writer)
     }
 }
 
-/* Seals the chunk that is written to and opens another with room for a record. */
+/* Opens another chunk of the stream with space for a record, and seals the current one. */
 static bool log_chunks_next_stream(struct log_writer *writer, struct error *error)
 {
     struct log_open_chunk chunk;
@@ -452,7 +452,7 @@ bool log_writer_define(struct log_writer *writer,
     return true;
 }
 
-/* The entry of a content; NULL where recording has stopped. */
+/* Finds or adds the entry of a content. NULL: recording has stopped. */
 static struct intern_entry *
 writer_find(struct log_writer *writer, enum log_kind kind, struct slice content)
 {
@@ -471,7 +471,7 @@ writer_find(struct log_writer *writer, enum log_kind kind, struct slice content)
     return entry;
 }
 
-/* Numbers end some time; what would need another is lost. */
+/* Counts up. If the numbers are used up, recording stops and false is returned. */
 static bool number_next(struct log_writer *writer, uint32_t *count)
 {
     struct error error = ERROR_INIT;
@@ -573,11 +573,12 @@ void log_writer_setting(struct log_writer *writer,
     (void)log_writer_define(writer, &head, sizeof head, SLICE(""));
 }
 
-/* A guess at an event's size with its calls, for choosing the size of a ring's chunks. */
+/* An estimate of an event's size with its calls, used to choose the size of a ring's chunks. */
 #define RING_EVENT_SIZE 256
-/* A ring of about this many chunks wastes little where the oldest is only half wanted. */
+/* With about this many chunks, a ring wastes little space on the unwanted part of its oldest
+ * one. */
 #define RING_CHUNKS 8
-/* So many events may be in the steps of a ring of whole steps. */
+/* An estimate of the number of events in a ring of whole steps. */
 #define RING_STEPS_GUESS 8192
 
 static uint64_t clock_read(clockid_t clock)
@@ -608,7 +609,7 @@ static bool fail_locked(const struct mapping *file, struct error *error)
     return false;
 }
 
-/* Nothing but an empty file or a trace may be overwritten. */
+/* Only an empty file or a trace may be overwritten. */
 static bool check_replaceable(const struct mapping *file, struct error *error)
 {
     char magic[sizeof((struct log_header *)NULL)->magic];
@@ -646,8 +647,8 @@ static void header_fill(struct log_header *header, const struct log_options *opt
         (struct slice){(const char *)header, offsetof(struct log_header, is_closed)});
 }
 
-/* The file is empty from here on, then it holds the header, then room is made for chunks: so
- * what is found after a kill is empty or a trace. */
+/* Empties the file, then writes the header, then reserves chunks. After a kill the file is
+ * therefore empty or a trace. */
 static bool writer_start(struct log_writer *writer, struct error *error)
 {
     if (!mapping_cut(&writer->file, 0, error)) {
@@ -672,7 +673,7 @@ static bool writer_open(struct log_writer *writer, struct error *error)
         if (writer_start(writer, error)) {
             return true;
         }
-        /* Nothing that was there is left to be saved. */
+        /* Nothing of the file's old content is left to be saved. */
         (void)mapping_cut(&writer->file, 0, &(struct error){ERROR_NONE, ""});
         if (is_new) {
             unlink(writer->path);
@@ -696,7 +697,7 @@ struct log_origin log_writer_child_origin(const struct log_writer *writer)
     return origin;
 }
 
-/* 0 where all is kept. How large a training step is nobody knows yet. */
+/* The size of a ring's chunks; 0: no ring. The size of a training step is not known yet. */
 static size_t ring_choose_size(const struct log_options *options)
 {
     uint64_t last = options->last_steps > 0 ? RING_STEPS_GUESS : options->last;
@@ -809,7 +810,8 @@ log_writer_new(const char *path, const struct log_options *options, struct error
 
 /* ---- closing ---- */
 
-/* The file's last chunk is cut behind its records where it was still being written. */
+/* The end of the file at closing. If the last chunk is still open, the file is cut after its
+ * records. */
 static uint64_t writer_end(const struct log_writer *writer)
 {
     const struct log_open_chunk *chunk = &writer->stream;
@@ -861,7 +863,7 @@ void log_writer_abandon(struct log_writer *writer)
     writer_free(writer);
 }
 
-/* Ends recording for good, for the reason in `error`. */
+/* Stops recording for good; `error` is the reason. */
 static void log_writer_stop(struct log_writer *writer, const struct error *error)
 {
     struct error ignored = ERROR_INIT;
@@ -871,7 +873,7 @@ static void log_writer_stop(struct log_writer *writer, const struct error *error
     }
     writer->is_stopped = true;
     error_set(&writer->stopped, error->kind, "%s; recording has stopped", error->text);
-    /* What was reserved for a chunk that could not be opened is given back to the disk. */
+    /* Frees the disk space that was reserved for a chunk that could not be opened. */
     if (!writer->is_unkept) {
         (void)mapping_cut(&writer->file, writer->file_size, &ignored);
     }
@@ -879,7 +881,7 @@ static void log_writer_stop(struct log_writer *writer, const struct error *error
 
 /* ---- the stream ---- */
 
-/* The rare part of log_writer_begin: a record was given up, or the chunk is full. */
+/* The rare part of log_writer_begin: the last record was not committed, or the chunk is full. */
 static bool writer_make_room(struct log_writer *writer, size_t size)
 {
     struct error error = ERROR_INIT;
@@ -948,7 +950,7 @@ void log_writer_begin_step(struct log_writer *writer, uint64_t step)
     writer->training_step = step;
 }
 
-/* ---- asking ---- */
+/* ---- the writer's properties ---- */
 
 uint64_t log_writer_start_clock(const struct log_writer *writer)
 {

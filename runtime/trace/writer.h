@@ -1,5 +1,5 @@
-/* Writes a trace: every record that was finished is in the file, also when the process is
- * killed the moment after. One writer is used by one thread at a time: callers hold a lock. */
+/* Trace writer: every finished record is in the file, even if the process is killed right after.
+ * A writer is used by one thread at a time: the caller holds a lock. */
 #ifndef MONITORCH_TRACE_WRITER_H
 #define MONITORCH_TRACE_WRITER_H
 
@@ -14,20 +14,20 @@
 struct log_options {
     uint64_t last; /* keep about this many newest events; 0: all */
     uint32_t
-        last_steps; /* keep this many newest whole training steps; 0: all. Not with `last` */
-    uint64_t size_limit; /* of the file in bytes; 0: none. Beyond it recording stops */
+        last_steps; /* keep this many newest whole training steps; 0: all. Excludes `last` */
+    uint64_t size_limit; /* of the file, in bytes; recording stops there. 0: none */
     /* Without a size_limit, recording stops before the disk is full: see docs/reference/recording.md. */
     bool leaves_space;
-    uint32_t sample;          /* noted in the header */
-    uint32_t parent;          /* noted in the header */
-    struct log_origin origin; /* noted in the header */
-    /* Called before a chunk of the stream is left: the last moment to fill in what its records
-     * left room for. May be NULL; must not write records. */
+    uint32_t sample;          /* copied to the header */
+    uint32_t parent;          /* copied to the header */
+    struct log_origin origin; /* copied to the header */
+    /* Runs before a chunk of the stream is sealed, the last chance to fill in the space that its
+     * records reserved. May be NULL; must not write records. */
     void (*before_seal)(void *context);
     void *seal_context;
 };
 
-/* Whether the file is a ring, whose oldest chunk is used again. */
+/* Whether the file is a ring, whose oldest chunk is reused. */
 static inline bool log_options_keep_newest(const struct log_options *options)
 {
     return options->last != 0 || options->last_steps != 0;
@@ -35,65 +35,68 @@ static inline bool log_options_keep_newest(const struct log_options *options)
 
 struct log_writer;
 
-/* Makes the file (and replaces one of that name, unless another process is writing it: then
- * an error of kind ERROR_USAGE says so, and nothing is touched). */
+/* Creates the file, or replaces a trace of that name. Returns NULL on failure; `error` says why.
+ * If another process is writing the file, it is left untouched (ERROR_USAGE). */
 struct log_writer *log_writer_new(const char *path,
                                   const struct log_options *options,
                                   struct error *error);
-/* One without a file, for those who read along: a record is gone once it is committed; texts and forms have
- * their numbers. Keeps no newest events. NULL: no memory. */
+/* Returns a writer without a file, for a recording that only a tap reads. A record is gone once
+ * it is committed; texts and forms get numbers. Does not support rings or a size limit. NULL:
+ * out of memory. */
 struct log_writer *log_writer_new_unkept(const struct log_options *options,
                                          struct error *error);
-/* Whether it has a file: else no record can be filled in later. */
+/* Whether the writer has a file. Without one, no record can be filled in later. */
 bool log_writer_is_kept(const struct log_writer *writer);
-/* Seals and cuts the file to its size. A failure is in `error` (may be NULL); the writer is freed
- * in any case. */
+/* Seals the file and cuts it to its size. Returns false on failure; `error`, which may be NULL,
+ * says why. The writer is freed in any case. */
 bool log_writer_close(struct log_writer *writer, struct error *error);
-/* In the child after a fork: lets go of the parent's file, touches nothing in it. */
+/* In the child after a fork: frees the writer and leaves the parent's file untouched. */
 void log_writer_abandon(struct log_writer *writer);
 
-/* Room for a record of `size` bytes (its head included, at most LOG_RECORD_MAX), zeroed up to
- * its head; NULL where recording has stopped. Until the commit the file does not hold it. At
- * most one record is begun at a time. */
+/* Returns space for a record of `size` bytes (including its head, at most LOG_RECORD_MAX),
+ * zeroed up to its head. NULL: recording has stopped. The record is not in the file before it is
+ * committed. Only one record is started at a time. */
 void *log_writer_begin(struct log_writer *writer, size_t size);
-/* The same for records beside the events: it is not counted where it is lost. */
+/* The same for records that are no events: one that is lost is not counted. */
 void *log_writer_begin_beside(struct log_writer *writer, size_t size);
-/* A training step begins: what is written from now on is of it. For rings of whole steps. */
+/* Starts a training step, to which later records belong. For rings of whole steps. */
 void log_writer_begin_step(struct log_writer *writer, uint64_t step);
-/* Publishes the record begun last. record.size may be smaller than what was asked for. */
+/* Publishes the started record. record.size may be smaller than requested. */
 void log_writer_commit(struct log_writer *writer, struct log_record record);
 
-/* The origin of a recording that is made by a child of this one's process. */
+/* The origin for a recording of a child of this recording's process. */
 struct log_origin log_writer_child_origin(const struct log_writer *writer);
-/* Fields of the header: times in records count from it. Nanoseconds of CLOCK_MONOTONIC. */
+/* The start of the recording, which times in records are relative to: nanoseconds of
+ * CLOCK_MONOTONIC. */
 uint64_t log_writer_start_clock(const struct log_writer *writer);
 
-/* The number of the events committed so far: the next one gets it. */
+/* The number of events committed so far, which is the number of the next one. */
 uint64_t log_writer_event_count(const struct log_writer *writer);
-/* The number of the stream chunk being written, and of the oldest that a ring still has. */
+/* The numbers of the stream's current chunk, and of the oldest one that a ring still holds. */
 uint64_t log_writer_chunk(const struct log_writer *writer);
 uint64_t log_writer_oldest_chunk(const struct log_writer *writer);
 
-/* Numbers for texts and forms: the same for equal content, defined in the file when new. 0
- * where recording has stopped. A text is cut to LOG_TEXT_MAX bytes, between characters; bytes
- * that are no UTF-8 become U+FFFD. `form` is followed in memory by its shape and strides;
- * its number and record.size are filled in. */
+/* Return a number for a text or form, the same for equal content; new content is defined in the
+ * file. 0: recording has stopped. A text is cut to LOG_TEXT_MAX bytes, between characters; bytes
+ * that are no UTF-8 become U+FFFD. `form` is followed in memory by its shape and strides; its
+ * number and record.size are filled in. */
 #define LOG_TEXT_MAX 4096
 uint32_t log_writer_text(struct log_writer *writer, struct slice text);
 uint32_t log_writer_form(struct log_writer *writer, struct log_form *form, size_t size);
-/* Writes a setting of the run, or its newer value. */
+/* Writes a setting of the run, or its new value. */
 void log_writer_setting(struct log_writer *writer,
                         struct slice name,
                         struct slice value);
-/* Other definitions, each written once by the caller: `head` is the fixed part (a struct
- * log_table, log_source or log_thread), `rest` what follows it; of any size. */
+/* Writes another definition, which the caller defines only once. `head` is the fixed part (such
+ * as struct log_table), `rest` the bytes after it, of any number. Returns false if recording has
+ * stopped. */
 bool log_writer_define(struct log_writer *writer,
                        const void *head,
                        size_t head_size,
                        struct slice rest);
 
-/* Why recording has stopped by itself (a full disk, the size limit): its message, or NULL while it
- * records. Records that could not be begun since then are counted. */
+/* The message why recording has stopped (a full disk, the size limit), or NULL while it records.
+ * Events that are lost since then are counted. */
 const char *log_writer_stopped(const struct log_writer *writer);
 uint64_t log_writer_lost_count(const struct log_writer *writer);
 
