@@ -1,9 +1,9 @@
-"""Instrumented code of earlier runs, so that a large project is instrumented once.
+"""The cache of instrumented code, so that a large project is instrumented only once.
 
-What Python's __pycache__ is for bytecode, but in a folder of the user's own, `monitorch/code` in
-$XDG_CACHE_HOME or ~/.cache. Where Python is to write no bytecode (`-B`) it is not used. An
-entry is found by a hash of all that the code depends on, so that none is ever out of date;
-those that were of no use for a month are removed.
+It corresponds to Python's __pycache__ for bytecode, but is a folder of the user's own:
+`monitorch/code` in $XDG_CACHE_HOME or ~/.cache. It is not used if Python is not to write bytecode
+(`-B`). The key of an entry is a hash of all that the code depends on, so that no entry is ever out
+of date. Entries that were not used for a month are removed.
 """
 
 import importlib.util
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     Notes = list[tuple[str, int, int, str]]
 
 _MAGIC = b"mtcode1\n"
-_HASH_SIZE = 32  # hexadecimal
+_HASH_SIZE = 32  # in hexadecimal digits
 _DAY = 86400.0
 _KEPT = 30 * _DAY
 _STAMP = "cleaned"
 
 
 def find_folder() -> "str | None":
-    """None where there is to be no cache, or where others could write code into it."""
+    """The folder of the cache; None if there is to be no cache, or if others could write code into
+    it."""
     if sys.dont_write_bytecode:
         return None
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -47,12 +48,12 @@ def find_folder() -> "str | None":
 
 
 class Cache:
-    """Nothing here raises: without its cache a program only starts later."""
+    """The cache. None of its methods raises: without it a program only starts later."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._is_cleaned = False
-        # Its bytes: packages are made with one time for all files, and sizes are rounded.
+        # The key has the contents of the compiler: packages give all files one time, and round sizes.
         with open(_instrument.__file__, "rb") as file:
             compiler = _recorder.source_hash(file.read())
         self._start = repr(
@@ -65,7 +66,7 @@ class Cache:
         )
 
     def find_key(self, source: bytes, path: str, options: "dict[str, Any]") -> str:
-        """`options` are those of compile_source."""
+        """The key of an entry. `options` are those of compile_source."""
         text = f"{self._start}{path!r}{sorted(options.items())!r}\0"
         return _recorder.source_hash(text.encode("utf-8", "surrogatepass") + source)
 
@@ -99,14 +100,14 @@ class Cache:
             self._clean()
 
     def _clean(self) -> None:
-        """Once a day."""
+        """Removes unused entries, once a day."""
         stamp = os.path.join(self._folder, _STAMP)
         now = time.time()
         try:
             if now - os.stat(stamp).st_mtime < _DAY:
                 return
         except OSError:
-            pass  # the first time
+            pass  # never cleaned before
         try:
             with open(stamp, "wb"):
                 pass

@@ -1,11 +1,11 @@
 """Recorded lines in code that torch.compile compiles.
 
-What torch.compile traces is not run, so a hook in it can see no values. Dynamo, its tracer, is
-made to trace a function of ours in a hook's place: that one breaks the graph, so that the hook
-itself is called between two graphs, or does nothing, which leaves the line out. Dynamo notices
-when a module's `_mt` changes between None and its hook, and compiles for both.
+Code that torch.compile traces is not run, so a hook in it can see no values. Dynamo, its tracer, is
+made to trace another function in the hook's place. That function either breaks the graph, so that
+the hook itself is called between two graphs, or does nothing, which leaves the line out. Dynamo
+notices when a module's `_mt` changes between None and its hook, and compiles for both.
 
-Nothing here imports torch: hooks are announced to Dynamo when the program has loaded it.
+Nothing here imports torch: hooks are announced to Dynamo after the program has loaded it.
 """
 
 import sys
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 _DYNAMO = "torch._dynamo"
 
-_announced: "list[object]" = []  # kept alive: Dynamo knows them by their addresses
-_waiting: "list[tuple[ref[Any], str]]" = []  # hooks, until Dynamo is there
+_announced: "list[object]" = []  # kept alive, since Dynamo identifies them by their addresses
+_waiting: "list[tuple[ref[Any], str]]" = []  # hooks to be announced when Dynamo is loaded
 _seen: "dict[str, dict[tuple[str, str], tuple[str, bool]]]" = {"break": {}, "skip": {}}
-_MODULE = "module"  # the mode of what torch calls around a module
+_MODULE = "module"  # the mode of the hooks that torch calls around a module
 _SAVE = "save"  # the mode of spy_save
 _warned: "set[str]" = set()
 _mode: "str | None" = None  # while something is recorded
 _is_quiet = False
 _has_left_out_savers = False
-_must_reset = False  # Dynamo does not notice by itself that recording has ended
+_must_reset = False  # Dynamo does not notice when recording has ended
 _save_lock = allocate_lock()
-_context_count = 0  # in which spy_save saves
-_is_saving = False  # whether there is one: Dynamo compiles for both
+_context_count = 0  # open contexts in which spy_save saves
+_is_saving = False  # whether a context is open; Dynamo compiles for both
 
 
 def begin(mode: str, is_quiet: bool) -> None:
-    """Recording begins."""
+    """Called when recording begins."""
     global _mode, _is_quiet
     _mode = mode
     _is_quiet = is_quiet
-    # What is compiled already is not traced again: the new trace has its notes all the same.
+    # Compiled code is not traced again, but the new trace must have its notes too.
     for text, is_warning in list(_seen[mode].values()):
         _note(text, is_warning)
     if _is_loaded():
@@ -51,7 +51,7 @@ def begin(mode: str, is_quiet: bool) -> None:
 
 
 def end() -> None:
-    """Recording ends."""
+    """Called when recording ends."""
     global _mode
     _mode = None
     if _must_reset:
@@ -61,32 +61,34 @@ def end() -> None:
 
 
 def add(hook: object, mode: str) -> None:
-    """A module has got this hook, made for this mode."""
+    """Announces a module's hook, which was made for this mode."""
     _waiting.append((ref(hook, _forget), mode))
     if _is_loaded():
         _announce_waiting()
 
 
 def add_module_hook(hook: object) -> None:
-    """torch calls this function around a module: a graph is to end there, so that it is called;
-    where that may not be, it is left out."""
+    """Makes a graph end at this function, which torch calls around a module, so that it is called.
+
+    If the graph may not end there, the call is left out.
+    """
     add(hook, _MODULE)
     _await_dynamo()
 
 
 def add_save(function: object) -> None:
-    """A graph is to end at each call of spy_save where a context is open, and not elsewhere."""
+    """Makes a graph end at each call of spy_save while a context is open, and at no other."""
     add(function, _SAVE)
     _await_dynamo()
 
 
 def begin_saving() -> None:
-    """A context is opened, in whichever thread."""
+    """Called when a context is opened, in any thread."""
     _count_contexts(1)
 
 
 def end_saving() -> None:
-    """It is closed."""
+    """Called when a context is closed."""
     _count_contexts(-1)
 
 
@@ -98,19 +100,20 @@ def _count_contexts(step: int) -> None:
 
 
 def _await_dynamo() -> None:
-    """Makes sure that hooks are announced once Dynamo is loaded."""
+    """Makes sure that hooks are announced when Dynamo is loaded."""
     if not _is_loaded():
         _watch.begin()
 
 
 def forget_compiled() -> None:
-    """Hooks of modules have changed, which Dynamo does not notice in what it has compiled."""
+    """Discards compiled code after the hooks of modules have changed, which Dynamo does not
+    notice."""
     if _is_loaded():
         sys.modules[_DYNAMO].reset()
 
 
 def _forget(gone: "ref[Any]") -> None:
-    """A hook died with its module before Dynamo was there."""
+    """Removes a hook that was deleted with its module before Dynamo was loaded."""
     for mode in ("break", "skip", _MODULE, _SAVE):
         if (gone, mode) in _waiting:
             _waiting.remove((gone, mode))
@@ -133,7 +136,7 @@ def _announce_waiting() -> None:
     while _waiting:
         try:
             reference, mode = _waiting.pop(0)
-        except IndexError:  # another thread took it
+        except IndexError:  # another thread removed it
             return
         hook = reference()
         if hook is None:
@@ -149,14 +152,14 @@ _watch = Watch(_is_dynamo, _announce_to)
 
 
 def _announce(hook: "Any", mode: str) -> None:
-    """Tells Dynamo what to trace in the hook's place."""
+    """Registers with Dynamo the function that it traces in the hook's place."""
     global _must_reset
     dynamo = sys.modules[_DYNAMO]
     _leave_out_savers(dynamo)
     substitute = getattr(dynamo.decorators, "substitute_in_graph", None)
     if substitute is None:
-        # Before torch 2.5. A builtin function breaks the graph wherever it is called, but what
-        # was compiled so does not notice when the hook is gone.
+        # Before torch 2.5. A builtin function breaks the graph at each call, but code compiled that
+        # way does not notice when the hook is removed.
         _must_reset = True
         return
     must_break = dynamo.assume_constant_result(_make_decision(dynamo, mode))
@@ -179,7 +182,7 @@ def _announce(hook: "Any", mode: str) -> None:
 
 
 def _leave_out_savers(dynamo: "Any") -> None:
-    """What saves tensors runs between two graphs: Dynamo is not to make graphs of that."""
+    """Excludes the functions that save tensors from graphs: they run between two graphs."""
     global _has_left_out_savers
     rules: "Any" = getattr(dynamo, "trace_rules", None)
     if not _has_left_out_savers and hasattr(rules, "add"):
@@ -188,7 +191,8 @@ def _leave_out_savers(dynamo: "Any") -> None:
 
 
 def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
-    """What runs, once for each site that is traced, while Dynamo traces."""
+    """The function that decides, once for each site that Dynamo traces, whether to break the
+    graph."""
 
     def must_break(site: int) -> bool:
         try:
@@ -198,7 +202,8 @@ def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
             elif is_left_out:
                 _warn_once(_LEFT_OUT[mode])
         except Exception:
-            # Another torch, with other insides: as with any function that it cannot trace.
+            # Another version of torch with other internals: break as at any function that cannot be
+            # traced.
             return mode != "skip"
         return not is_left_out
 
@@ -206,7 +211,7 @@ def _make_decision(dynamo: "Any", mode: str) -> "Callable[[int], bool]":
 
 
 def _must_be_whole(dynamo: "Any") -> bool:
-    """Whether a break would be an error in what is being traced."""
+    """Whether a graph break would be an error in the code being traced."""
     tracer = dynamo.symbolic_convert.InstructionTranslator.current_tx()
     return bool(
         tracer.one_graph
@@ -214,13 +219,14 @@ def _must_be_whole(dynamo: "Any") -> bool:
         or getattr(tracer, "export", False)
         # In the body of an operator such as cond.
         or tracer.output.current_tracer.parent is not None
-        # Under vmap or grad: Dynamo cannot begin a frame in the middle of one.
+        # Under vmap or grad: Dynamo cannot start a frame inside one.
         or sys.modules["torch"]._C._functorch.peek_interpreter_stack() is not None
     )
 
 
 def _report(mode: str, is_left_out: bool) -> None:
-    """Notes once for each function; warns once where lines cost or lose what was not asked for."""
+    """Writes one note for each function, and warns once if recording slows lines or leaves them out
+    unasked."""
     from monitorch._record import hooks as _hooks
 
     place = _find_place()
@@ -262,11 +268,11 @@ def _warn_once(what: str) -> None:
 
 
 def _find_place() -> "tuple[str, int, str] | None":
-    """Where the program that is being traced stands: file, line and function."""
+    """The place in the program that is being traced: file, line and function."""
     frame: "FrameType | None" = sys._getframe()
     while frame is not None:
-        # A function that Dynamo traces into has a translator of its own, nearer than that of
-        # the function which calls it; the nearest is that of `visit`.
+        # A function that Dynamo traces into has a translator of its own, in a nearer frame than
+        # that of its caller. The nearest translator is that of `visit`.
         translator = frame.f_locals.get("self")
         code = getattr(translator, "f_code", None)
         if type(code) is type(frame.f_code) and code.co_filename != __file__:
@@ -276,7 +282,7 @@ def _find_place() -> "tuple[str, int, str] | None":
 
 
 def _find_name(code: "CodeType") -> str:
-    """Of a function; the rest of one after a break is named like the whole."""
+    """The name of a function. The code after a graph break has the name of the whole function."""
     name: str = getattr(code, "co_qualname", code.co_name)
     path, dot, last = name.rpartition(".")
     if last.startswith(_RESUMED):
@@ -300,4 +306,4 @@ def _warn(text: str, file: str, line: int) -> None:
     try:
         warnings.warn_explicit(text, UserWarning, file, line)
     except Warning:
-        pass  # they are made errors, which no program expects from a line of its own
+        pass  # turned into errors, which no program expects from its own lines

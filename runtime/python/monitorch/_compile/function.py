@@ -1,9 +1,9 @@
-"""One function compiled anew, so that it records: for decorators, and for names and paths that are
+"""One function compiled again so that it records: for decorators, and for names and paths that are
 found while a program runs.
 
-A file is instrumented as a whole, once, whichever of its functions are wanted; the code of each is
-read from there, found by its place in the code of the original. Whatever is asked of the new
-function (its name, signature, source, closure, defaults) answers as that of the old one does.
+A file is instrumented as a whole, once, for all its functions; the code of each is found by its
+position in the code of the original. The new function has the name, signature, source, closure and
+defaults of the old one.
 """
 
 import sys
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from types import CodeType, FunctionType
     from typing import Any
 
-# What `from __future__ import …` sets, and code that was compiled in its company inherits.
+# Flags of `from __future__ import …`, which code that is compiled together inherits.
 _FUTURE_FLAGS = 0x1FE0000
-_FILE_LIMIT = 256  # files that are kept ready
+_FILE_LIMIT = 256  # files whose codes are kept
 
 
 class CannotCompile(ValueError):
-    """Why a function cannot be made to record; what it is called stands in front."""
+    """The reason why a function cannot be made to record. The caller prefixes the function's
+    name."""
 
 
 class _File:
-    """A source and its two codes, in one module's globals."""
+    """A source with its original and its instrumented code, in one module's globals."""
 
     def __init__(
         self, source: bytes, original: "CodeType", instrumented: "CodeType", entry: "Any"
@@ -43,16 +44,18 @@ class _File:
     def find_code(
         self, code: "CodeType", module_globals: "dict[str, object]"
     ) -> "CodeType | None":
-        """The instrumented twin of a code object of the original. Two that are equal stand on
-        one line, and then do the same."""
+        """The instrumented counterpart of a code object of the original.
+
+        Two equal code objects are on one line, and do the same.
+        """
         for original, instrumented in _pairs(self.original, self.instrumented):
             if original == code:
                 return instrumented
         return self._find_alike(code) if self._has_given(code, module_globals) else None
 
     def _has_given(self, code: "CodeType", module_globals: "dict[str, object]") -> bool:
-        """Whether code that is another one than this source's was made of it all the same: pytest
-        rewrites assertions. A file that was written since may hold another function there."""
+        """Whether code that differs from this source's was made of it nevertheless: pytest rewrites
+        assertions. A file that was written since may hold another function there."""
         if not _loaded.may_have_changed(code.co_filename):
             return True
         return any(
@@ -62,7 +65,7 @@ class _File:
         )
 
     def _find_alike(self, code: "CodeType") -> "CodeType | None":
-        """By its name and place, where no other has them."""
+        """The code object with the same name and position, if it is the only one."""
         alike = [
             instrumented
             for original, instrumented in _pairs(self.original, self.instrumented)
@@ -74,7 +77,7 @@ class _File:
 def _pairs(
     original: "CodeType", instrumented: "CodeType"
 ) -> "Iterator[tuple[CodeType, CodeType]]":
-    """Code objects that stand at the same place: what is inserted holds none of its own."""
+    """Pairs of code objects at the same position. Inserted code contains no code objects."""
     yield original, instrumented
     inner = (_codes_in(original), _codes_in(instrumented))
     for pair in zip(*inner):
@@ -97,10 +100,11 @@ _files: "dict[tuple[int, str, bool], _File]" = {}
 
 
 def compile_function(function: "FunctionType", every_line: bool = False) -> "FunctionType":
-    """A function that does the same and records; the function itself where it records already.
+    """Compiles a function that does the same and records. Returns the function itself if it records
+    already.
 
-    What stands below decorators that keep `__wrapped__` is compiled, and they with it stay as they
-    are. Raises CannotCompile.
+    Inside decorators that keep `__wrapped__`, the innermost function is compiled, and the
+    decorators stay as they are. Raises CannotCompile.
     """
     if not isinstance(function, types.FunctionType):
         raise CannotCompile(f"{_name_of(function)}: no Python function has been there to compile")
@@ -125,7 +129,7 @@ def compile_function(function: "FunctionType", every_line: bool = False) -> "Fun
 
 
 def find_innermost(function: "FunctionType") -> "FunctionType":
-    """The one that compile_function compiles, or has compiled."""
+    """The function that compile_function compiles, or has compiled."""
     inner = getattr(function, "__wrapped__", None)
     while isinstance(inner, types.FunctionType) and _cell_of(function, inner) is not None:
         function, inner = inner, getattr(inner, "__wrapped__", None)
@@ -143,7 +147,7 @@ def _cell_of(function: "FunctionType", value: object) -> "int | None":
         try:
             if cell.cell_contents is value:
                 return index
-        except ValueError:  # nothing is in it yet
+        except ValueError:  # the cell is still empty
             continue
     return None
 
@@ -151,7 +155,7 @@ def _cell_of(function: "FunctionType", value: object) -> "int | None":
 def _wrap_again(
     wrapper: "FunctionType", inner: "FunctionType", compiled: "FunctionType"
 ) -> "FunctionType":
-    """The wrapper around another function than before."""
+    """A copy of the wrapper around the compiled function."""
     if compiled is inner:
         return wrapper
     cells = list(wrapper.__closure__ or ())
@@ -171,7 +175,7 @@ def _copy(
     made.__qualname__ = function.__qualname__
     made.__module__ = function.__module__
     made.__doc__ = function.__doc__
-    # From Python 3.14 on annotations are computed when they are asked for.
+    # From Python 3.14 on, annotations are computed at their first use.
     annotate = getattr(function, "__annotate__", None)
     if annotate is not None:
         made.__annotate__ = annotate  # type: ignore[attr-defined]
@@ -206,7 +210,7 @@ def _make_file(function: "FunctionType", source: bytes, every_line: bool) -> _Fi
     prefix = _registry.find_prefix(module_globals, source.decode("latin-1"))
     try:
         if _instrument.is_instrumented(source):
-            source = _instrument.strip(source)  # its lines are the same
+            source = _instrument.strip(source)  # the line numbers stay the same
         original = compile(source, code.co_filename, "exec", flags, dont_inherit=True)
         instrumented, result = _instrument.compile_source(
             source, code.co_filename, all=True, every_line=every_line, flags=flags,

@@ -1,10 +1,10 @@
-"""The import hook: modules that are selected are instrumented when they are imported.
+"""The import hook, which instruments selected modules when they are imported.
 
-Files on disk stay as they are, and so does all that can be seen of a module: its loader, spec,
-source and cached path. `SourceFileLoader.get_code` begins by asking its `path_stats` about
-the file; there the code is made, and handed to `get_code` where it would compile the source.
-Bytecode files are neither read nor written for such a module. Where anything fails nothing
-has been touched, and Python itself reports it, without a frame of ours in its traceback.
+Files on disk stay as they are, and so do a module's loader, spec, source and cached path.
+`SourceFileLoader.get_code` first calls its own `path_stats` for the file; the hook makes the code
+there, and passes it to `get_code` when it would compile the source. Bytecode files are neither read
+nor written for such a module. If anything fails, nothing has been changed, and Python itself
+reports the error, without a frame of monitorch in its traceback.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _hook: "Hook | None" = None
 
 
 class Hook:
-    """What is instrumented, and what is said where that fails."""
+    """Instruments modules, and reports those that cannot be instrumented."""
 
     def __init__(self, selected: "Selected", say: "Callable[[str], None]") -> None:
         self.selected = selected
@@ -43,12 +43,13 @@ class Hook:
         self._cache = None if folder is None else _cache.Cache(folder)
 
     def compile(self, name: str, source: bytes, path: str) -> "CodeType | None":
-        """The instrumented code, or None where the file is to run as it is.
+        """The instrumented code, or None if the file is to run as it is.
 
-        What is wrong with a source is left to be found by who compiles it then.
+        Errors in the source are reported by the next compiler of it.
         """
         key = None
-        # Python keeps no bytecode of a main module either: warnings of the compiler come always.
+        # Python keeps no bytecode of a main module either: its compiler's warnings appear each
+        # time.
         if self._cache is not None and name != "__main__" and self._wants(name, source, path):
             key = self._cache.find_key(source, path, self.selected.options(path))
             found = self._cache.get(key)
@@ -65,7 +66,7 @@ class Hook:
         return code  # type: ignore[no-any-return]
 
     def instrument(self, name: str, source: bytes, path: str) -> "_instrument.Result | None":
-        """The instrumented text, for those who compile it themselves."""
+        """The instrumented text, for callers that compile it themselves."""
         result = self._make(_instrument.instrument, name, source, path)
         if result is not None:
             self._report_notes(result.notes, path)
@@ -91,7 +92,7 @@ class Hook:
                 "file runs without being recorded"
             )
         except (SyntaxError, ValueError, OverflowError):
-            pass  # Python reports it when it compiles the file
+            pass  # Python reports the error when it compiles the file
         return None
 
     def _wants(self, name: str, source: bytes, path: str) -> bool:
@@ -111,22 +112,25 @@ class Hook:
                 self.report(f"{path}:{line}:{column}: {text}")
 
     def report(self, text: str) -> None:
-        """Once, however often a file is imported."""
+        """Reports a file once, however often it is imported."""
         if text not in self._reported:
             self._reported.add(text)
             self.say(text)
 
 
 _OWN_MODULE = b"sys.modules[__name__]"
-_ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST: ast itself is not imported before the program does
-# They read or change names that are given.
+_ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST; ast must not be imported before the program imports it
+# Functions that read or change names which they are given.
 _HARMLESS = {"setattr", "getattr", "hasattr", "delattr", "vars", "dir", "print"}
 
 
 def _find_handing_over(source: bytes) -> "int | None":
-    """The line of a statement `install(sys.modules[__name__])` that runs whenever the module is
-    imported, as torch's modules of settings have it: such a function reads all names of the module,
-    and raises an exception, or changes the module's class, for one that it does not know."""
+    """The line of a statement `install(sys.modules[__name__])` that runs when the module is
+    imported.
+
+    torch's modules of settings have it. The function reads all names of the module; at an unknown
+    name it raises an exception or changes the module's class.
+    """
     if _OWN_MODULE not in source:
         return None
     try:
@@ -154,9 +158,11 @@ def _is_own_module(value: "Any") -> bool:
 
 @contextlib.contextmanager
 def _same_stack() -> "Iterator[None]":
-    """Gives the compiler the stack that it has where Python compiles a file by itself: up to Python
-    3.11 it has less, the more frames are open, and here some are monitorch's own instead of the two
-    of Python's loader."""
+    """Gives the compiler as much stack as it has in a plain run.
+
+    Up to Python 3.11 each open frame reduces its stack, and here frames of monitorch are open
+    instead of the two of Python's loader.
+    """
     own, frame = -2, sys._getframe()
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
@@ -172,11 +178,11 @@ def _same_stack() -> "Iterator[None]":
 
 
 def be_silent(text: str) -> None:
-    """For hooks that report nothing."""
+    """A report function for hooks that report nothing."""
 
 
 def install(hook: Hook) -> None:
-    """From now on modules are imported through this hook."""
+    """Imports modules through this hook from now on."""
     global _hook
     _hook = hook
     _Loader.path_stats = _find_path_stats  # type: ignore[method-assign]
@@ -190,13 +196,13 @@ def get() -> "Hook | None":
 
 
 def _find_path_stats(self: "Any", path: str) -> "Any":
-    """SourceFileLoader.path_stats"""
+    """Replaces SourceFileLoader.path_stats."""
     caller = sys._getframe(1)
     if caller.f_code is _get_code:
         if self.name in _awaited:
             _watch(self.name, caller.f_back)
         if _prepare(self, path):
-            raise OSError  # which says that there is no bytecode to be used
+            raise OSError  # get_code then uses no bytecode
     return _path_stats(self, path)
 
 
@@ -206,7 +212,7 @@ _find_path_stats.__doc__ = _path_stats.__doc__
 
 
 def _prepare(loader: "Any", path: str) -> bool:
-    """Makes the code that the loader is to give; False where it is to give its own."""
+    """Prepares the code that the loader will return. Returns False if it is to return its own."""
     is_changed = loader.name in _LATER
     if not is_changed and (_hook is None or not _hook.selected.has(loader.name, path)):
         return False
@@ -221,7 +227,7 @@ def _prepare(loader: "Any", path: str) -> bool:
 
     def give_code(data: bytes, file: str, **options: "Any") -> "CodeType":
         del loader.source_to_code
-        if data != source:  # the file was written meanwhile
+        if data != source:  # the file was written in between
             return loader.source_to_code(data, file, **options)  # type: ignore[no-any-return]
         return code
 
@@ -235,7 +241,7 @@ def _compile_for(loader: "Any", source: bytes, path: str) -> "CodeType | None":
     kind = type(loader)
     if kind is _Loader or kind.source_to_code is _source_to_code:
         return _hook.compile(loader.name, source, path)
-    # It makes code of its own from a source: from the instrumented one, then.
+    # This loader makes code of its own from a source; it gets the instrumented source.
     result = _hook.instrument(loader.name, source, path)
     if result is None:
         return None
@@ -243,7 +249,7 @@ def _compile_for(loader: "Any", source: bytes, path: str) -> "CodeType | None":
     return _instrument.map_positions(code, source, result)
 
 
-# Modules that are changed as soon as they are there: name -> module of ours that does it.
+# Modules that are changed right after their import: name -> module of monitorch that changes them.
 _LATER = {
     "multiprocessing.spawn": "monitorch._run.children",
     "pkgutil": "monitorch._compile.scripts",
@@ -267,13 +273,15 @@ def _change(name: str) -> None:
             _hook.report(f"{name} could not be notified of instrumented modules: {error}")
 
 
-# What is done with modules when they have been imported: name -> function.
+# Functions to be called with imported modules: name -> function.
 _awaited: "dict[str, Callable[[Any], None]]" = {}
 
 
 def after(name: str, change: "Callable[[Any], None]") -> None:
-    """Calls `change` with the module: at once, or as soon as the program has imported it and before
-    it goes on. Nothing of this can be seen of the module then."""
+    """Calls `change` with the module: at once, or right after the program has imported it.
+
+    The module shows no trace of it then.
+    """
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     if module is None or getattr(spec, "_initializing", False):
@@ -283,8 +291,7 @@ def after(name: str, change: "Callable[[Any], None]") -> None:
 
 
 class _WatchedSpec(importlib.machinery.ModuleSpec):
-    """A module's spec while the module is being imported. The last thing that Python does then is
-    to say in the spec that it is no longer."""
+    """A module's spec during the import. Python's last action is to clear a flag in the spec."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "_initializing" or value:
@@ -300,7 +307,7 @@ class _WatchedSpec(importlib.machinery.ModuleSpec):
 
 
 def _watch(name: str, frame: "FrameType | None") -> None:
-    """`frame` is where the loader runs the module."""
+    """Watches a module's import. `frame` is the loader's, which runs the module."""
     if frame is None or frame.f_code is not _exec_module:
         return
     spec = getattr(frame.f_locals.get("module"), "__spec__", None)

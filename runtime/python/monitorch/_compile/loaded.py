@@ -1,6 +1,6 @@
-"""Code that is loaded, and the file that it was compiled from: whether they still belong together.
+"""Loaded code and the file that it was compiled from: whether the two still match.
 
-A file may be written while the program runs, so positions in its text may be wrong for the code. And
+A file may be written while the program runs; then positions in its text are wrong for the code. And
 pytest compiles test modules itself, with other assert statements in them.
 """
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-# The kernel stamps files with its clock's last tick, and counts the start of processes in ticks.
-_CLOCK_DIFFERENCE = 0.1  # seconds
-_REWRITER = "@pytest_ar"  # what a module with rewritten assertions calls _pytest.assertion.rewrite
+# The kernel stamps files with the time of its last tick, and counts the start of processes in
+# ticks.
+_CLOCK_DIFFERENCE = 0.1  # the name of _pytest.assertion.rewrite in such modules
+_REWRITER = "@pytest_ar"  # the name of _pytest.assertion.rewrite in a module with rewritten assertions
 
 
 def may_have_changed(filename: str) -> bool:
-    """Whether the file may have been written after this process began: then compare the contents."""
+    """Whether the file may have been written after this process began. If so, compare the
+    contents."""
     try:
         return os.stat(filename).st_mtime > _started - _CLOCK_DIFFERENCE
     except OSError:
@@ -29,10 +31,10 @@ def may_have_changed(filename: str) -> bool:
 
 
 def compile_source(source: bytes, module_globals: "dict[str, object]") -> "Iterator[CodeType]":
-    """Every code that the module's source can have given: as it stands, and with the assertions
-    that pytest rewrites."""
+    """Every code object that the module's source can have been compiled to: plain, and with the
+    assertions that pytest rewrites."""
     yield _compile(source)
-    # By this name Python knows what pytest's code imports, so that no code of the program sees it.
+    # pytest's code imports under this name, which the program's code cannot see.
     rewrite: "Any" = getattr(module_globals.get(_REWRITER), "rewrite_asserts", None)
     if rewrite is None:
         return
@@ -43,7 +45,7 @@ def compile_source(source: bytes, module_globals: "dict[str, object]") -> "Itera
             warnings.simplefilter("ignore")  # pytest has warned of these assertions already
             rewrite(tree, source, str(module_globals.get("__file__")), config)
     except Exception:
-        return  # another pytest, with other insides
+        return  # another version of pytest with other internals
     yield _compile(tree)
 
 
@@ -54,7 +56,7 @@ def _compile(source: "Any") -> CodeType:
 
 
 def list_codes(code: CodeType) -> "Iterator[CodeType]":
-    """The code object, and all that stand in it."""
+    """The code object and all code objects inside it."""
     waiting = [code]
     while waiting:
         part = waiting.pop()
@@ -63,7 +65,7 @@ def list_codes(code: CodeType) -> "Iterator[CodeType]":
 
 
 def identify(code: CodeType) -> "tuple[object, ...]":
-    """Equal for code objects that were compiled from the same text at the same place."""
+    """A key that is equal for code objects compiled from the same text at the same position."""
     constants = tuple(_name_constant(value) for value in code.co_consts)
     return (
         code.co_name, code.co_firstlineno, code.co_code, code.co_linetable, code.co_names,
@@ -72,7 +74,7 @@ def identify(code: CodeType) -> "tuple[object, ...]":
 
 
 def _name_constant(value: object) -> "tuple[object, ...]":
-    """Equal for equal constants: 1 and True are not, and sets have no order."""
+    """A key that is equal for equal constants. 1 and True differ, and sets have no order."""
     if isinstance(value, CodeType):
         return (CodeType,)
     if isinstance(value, tuple):
@@ -83,7 +85,8 @@ def _name_constant(value: object) -> "tuple[object, ...]":
 
 
 def _find_start() -> float:
-    """When this process began, or at least when this module was loaded: seconds of the epoch."""
+    """The time at which this process began, or at the latest when this module was loaded, in
+    seconds of the epoch."""
     now = time.time()
     try:
         with open("/proc/self/stat", "rb") as file:

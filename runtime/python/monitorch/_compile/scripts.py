@@ -1,7 +1,7 @@
 """Scripts that runpy runs by their path: for `runpy.run_path`, and so for the main module in
-processes that multiprocessing starts anew.
+processes that multiprocessing spawns.
 
-runpy asks pkgutil whether a file is bytecode before it compiles it, and compiles what it gets.
+runpy calls pkgutil to read the file as bytecode, and compiles the file if it is none.
 """
 
 import runpy

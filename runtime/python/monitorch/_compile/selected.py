@@ -1,4 +1,4 @@
-"""Which files `python -m monitorch run` instruments, and what of them."""
+"""The selection of files and of their parts that `python -m monitorch run` instruments."""
 
 import os
 import sys
@@ -13,20 +13,21 @@ _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/"
 
 
 class Selected:
-    """Made of plain values alone (`settings`), which a child process gets as text."""
+    """The selection. It consists of plain values (`settings`), which a child process gets as
+    text."""
 
     def __init__(self, settings: "dict[str, Any]") -> None:
         self.settings = settings
-        self.paths: "dict[str, None]" = {}  # of files that were asked for and are selected
+        self.paths: "dict[str, None]" = {}  # paths of files that were checked and are selected
         self._roots = [_as_folder(root) for root in settings["roots"]]
         self._include = [Glob(text) for text in settings["include"]]
         self._exclude = [Glob(text) for text in settings["exclude"]]
         self._lines = [(Glob(file), first, last) for file, first, last in settings["lines"]]
         self._foreign = _find_foreign_folders()
-        self._installed: "dict[str, bool]" = {}  # of folders that were asked for
+        self._installed: "dict[str, bool]" = {}  # by folder, for those that were checked
 
     def has(self, name: str, path: str) -> bool:
-        """Whether the module `name` at `path` is one of them."""
+        """Whether the module `name` at `path` is selected."""
         is_one = self._has(name, path)
         if is_one:
             self.paths[path] = None
@@ -51,7 +52,7 @@ class Selected:
         return not self._is_installed(_find_top(name, path))
 
     def options(self, path: str) -> "dict[str, Any]":
-        """What is to be recorded of a file, as compile_source wants it."""
+        """The parts of a file to record, as options of compile_source."""
         settings = self.settings
         if not (settings["forward"] or settings["functions"] or settings["lines"]):
             return {"all": True}
@@ -62,12 +63,12 @@ class Selected:
         }
 
     def unused_globs(self) -> "list[str]":
-        """Of --include and --lines: those that no imported file was found for."""
+        """Globs of --include and --lines that match no imported file."""
         globs = self._include + [glob for glob, _, _ in self._lines]
         return [glob.text for glob in globs if not glob.is_used]
 
     def used_lines(self) -> "list[tuple[str, int, int]]":
-        """Of --lines: those of files that were imported."""
+        """Ranges of --lines in files that were imported."""
         return [(glob.text, first, last) for glob, first, last in self._lines if glob.is_used]
 
     def _find_lines(self, path: str) -> "list[tuple[int, int]]":
@@ -85,7 +86,7 @@ class Selected:
         return any(path.startswith(folder) for folder in self._foreign)
 
     def _is_installed(self, folder: str) -> bool:
-        """Whether pip has installed into it: `pip install --target`."""
+        """Whether pip has installed into the folder: `pip install --target`."""
         if folder + "/" in self._roots:
             return False
         if folder not in self._installed:
@@ -93,13 +94,13 @@ class Selected:
         return self._installed[folder]
 
     def _is_program_of_python(self, path: str) -> bool:
-        """pytest or torchrun, beside the interpreter."""
+        """Whether it is pytest or torchrun, in the interpreter's folder."""
         folder = os.path.dirname(sys.executable)
         return bool(folder) and os.path.dirname(path) == folder or self._is_foreign(path)
 
 
 def find_current_folder() -> str:
-    """Empty where it was removed."""
+    """The current folder; empty if it was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -115,7 +116,7 @@ def _as_folder(path: str) -> str:
 
 
 def _find_foreign_folders() -> "list[str]":
-    """The standard library's, and the virtual environment's."""
+    """The folders of the standard library and of the virtual environment."""
     folders = {os.path.dirname(os.path.abspath(os.__file__))}
     if sys.prefix != sys.base_prefix:
         folders.add(os.path.abspath(sys.prefix))
@@ -124,7 +125,7 @@ def _find_foreign_folders() -> "list[str]":
 
 
 def _find_top(name: str, path: str) -> str:
-    """The folder that a module's package, or the module itself, is in."""
+    """The folder that contains a module's package, or the module itself."""
     folder = os.path.dirname(path)
     if os.path.basename(path) == "__init__.py":
         name += "."
@@ -142,10 +143,10 @@ def has_installed_packages(folder: str) -> bool:
 
 
 class Glob:
-    """A pattern of a module's name, a file's name or a path; it knows whether it was of use.
+    """A pattern of a module's name, a file's name or a path; it records whether it matched.
 
-    `model` is a module and what is in that package, `model.py` any file of that name, and what
-    has a slash is a path: of a file, or of a folder with all that is in it.
+    `model` is a module and the contents of that package, `model.py` any file of that name. A
+    pattern with a slash is a path: of a file, or of a folder with all its contents.
     """
 
     def __init__(self, text: str) -> None:
@@ -172,7 +173,8 @@ class Glob:
 
 
 def read_lines(text: str) -> "tuple[str, int, int]":
-    """Reads `FILE:N-M`, also `N`, `N-` and `-M`, as (file, first, last). ValueError otherwise."""
+    """Reads `FILE:N-M`, also `N`, `N-` and `-M`, as (file, first, last). Raises ValueError for any
+    other text."""
     from monitorch import _recorder
 
     try:

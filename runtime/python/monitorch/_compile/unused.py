@@ -1,4 +1,4 @@
-"""Globs of `python -m monitorch run` that selected nothing, and the names that were meant."""
+"""Globs of `python -m monitorch run` that matched nothing, and the names nearest to them."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def explain(selected: "Selected") -> "Iterator[str]":
-    """A line for each; asked when the program has ended."""
+    """A line for each unused glob; called after the program has ended."""
     for text in selected.unused_globs():
         near = _suggest_module(text, selected.settings["script"])
         yield f"no module was imported that matches {text}{near}"
@@ -23,7 +23,7 @@ def explain(selected: "Selected") -> "Iterator[str]":
 
 def _suggest_module(text: str, script: str) -> str:
     if "/" in text:
-        return ""  # a path, which is no slip in a name as a rule
+        return ""  # a path is rarely a misspelled name
     if text.endswith(".py"):
         files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
         names = sorted({os.path.basename(file) for file in files if file.endswith(".py")})
