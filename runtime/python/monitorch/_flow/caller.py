@@ -1,4 +1,4 @@
-"""Where in the program a function of ours was called."""
+"""The place in the program that called a function of monitorch."""
 
 import sys
 
@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-# What may stand between a program and what it calls.
+# Modules whose frames may be between a program and the function that it calls.
 _PRIVATE = (
     "monitorch._flow.flow", "monitorch._flow.draw", "monitorch._flow.caller", "monitorch._flow.nothing",
     "monitorch._flow.offer", "monitorch._record.included", "monitorch._record.recording", "monitorch._record.summary",
@@ -20,7 +20,7 @@ def is_private(frame: "FrameType") -> bool:
 
 
 def find_caller() -> "FrameType":
-    """The frame that a program called from. At exit no program did: then a frame of this package."""
+    """The frame of the program's call. At exit no program called: then a frame of this package."""
     frame = sys._getframe(1)
     while is_private(frame) and frame.f_back is not None:
         frame = frame.f_back

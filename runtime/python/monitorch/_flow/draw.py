@@ -1,4 +1,4 @@
-"""From what is held to a picture that is saved or shown."""
+"""Drawing of the recorded events to a picture, which is saved or shown."""
 
 import os
 
@@ -27,8 +27,10 @@ def draw(
     show: "bool | None",
     save: "bool | None",
 ) -> "RenderOutput | None":
-    """Draws what is held, saves it and shows it, as far as that is wanted; None where there is
-    nothing to draw."""
+    """Draws the recorded events, and saves and shows the picture if wanted.
+
+    Returns None if there is nothing to draw.
+    """
     if not trace.is_there():
         raise FileNotFoundError(2, "What was recorded is not there any more", trace.path)
     if show is None:
@@ -87,7 +89,7 @@ def _render(
 
 
 def _print_place(path: str, data: bytes, is_saved: bool) -> None:
-    """In a script nothing can be shown: says where the picture is."""
+    """Prints where the picture is: a script cannot show it."""
     import tempfile
 
     if not is_saved:

@@ -1,4 +1,4 @@
-"""Where a picture is saved: its file's name, its format, and how it is written."""
+"""The file of a picture: its name, its format, and how it is written."""
 
 import os
 import time
@@ -13,7 +13,7 @@ FORMATS = ("png", "svg", "pdf", "dot")
 
 
 def find_format(path: str) -> "Format":
-    """By the name's suffix."""
+    """The format of a picture, by its file's suffix."""
     suffix = os.path.splitext(path)[1]
     name = suffix[1:].lower()
     if name not in FORMATS:
@@ -25,20 +25,20 @@ def find_format(path: str) -> "Format":
 
 
 def make_path(folder: str, prefix: str, filename: "str | None") -> str:
-    """The file that a picture goes to: `filename`, in `folder` where it is relative, or one
-    that is named for the time."""
+    """The path of a picture's file: `filename`, relative to `folder`, or a name made from the
+    time."""
     if filename is not None:
         path = os.path.join(folder, filename)
         return path if os.path.splitext(path)[1] else path + ".png"
     stem = os.path.join(folder, time.strftime(f"{_escape(prefix)}_%Y%m%d_%H%M%S"))
     path = f"{stem}.png"
     number = 2
-    while os.path.lexists(path):  # a second one in the same second
+    while os.path.lexists(path):  # another picture in the same second
         path = f"{stem}_{number}.png"
         number += 1
     return path
 
 
 def _escape(prefix: str) -> str:
-    """For strftime."""
+    """Escapes a prefix for strftime."""
     return prefix.replace("%", "%%")

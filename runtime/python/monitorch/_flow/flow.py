@@ -1,7 +1,7 @@
-"""Flow pictures: what was recorded between `on` and `off`, drawn with its arrows.
+"""Flow pictures: the events recorded between `on` and `off`, drawn with arrows.
 
-Nothing is watched here: values are recorded where instrumented code runs, and where the running
-frame and the functions that it calls are followed (_follow/follow.py). A picture is drawn of the trace.
+Events come from instrumented code, and from the running frame and the functions that it calls,
+which are followed (_follow/follow.py). A picture is drawn from their trace.
 """
 
 import os
@@ -134,8 +134,8 @@ class Runtime:
             )
 
     def _drop_useless(self, settings: Settings) -> None:
-        """Lets go of a trace in which nothing is held and these settings cannot be had, and of
-        one that the program has ended."""
+        """Drops a trace that has no events to draw and does not fit these settings, and a trace
+        that the program has ended."""
         trace = self._trace
         if trace is None:
             return
@@ -221,7 +221,7 @@ class Runtime:
         _flow_nothing.warn_of_unused(self._scope)
         if drawn is None:
             _flow_nothing.warn_of_no_picture(self._scope, trace.is_empty)
-        # What other lines would show is kept for them.
+        # The events of other lines are kept for those lines' pictures.
         if clear and (drawn is not None or trace.is_empty or not self._scope.has_lines):
             self._clear(trace, end)
         return drawn
@@ -290,12 +290,12 @@ class Runtime:
                 guess.forget()
 
     def _enter_child(self) -> None:
-        self._lock = RLock()  # another thread of the parent may have held it
+        self._lock = RLock()  # another thread of the parent may have held the old one
         if self._trace is not None:
             self._trace.enter_child()
 
     def _finish(self) -> None:
-        """At exit: reports events that were never drawn, or saves their picture, if that is wanted."""
+        """At exit: reports events that were never drawn, or saves their picture if wanted."""
         if self._trace is None:
             return
         try:
@@ -304,7 +304,7 @@ class Runtime:
         except Exception as error:
             _automatic._say(f"what was recorded could not be drawn: {error}")
         finally:
-            if self._trace is not None:  # drawing clears it
+            if self._trace is not None:  # drawing may clear it
                 self._trace.close()
                 self._trace = None
 
@@ -328,7 +328,7 @@ class Runtime:
         return f"<monitorch {state}, {count:,} event{'' if count == 1 else 's'} held>"
 
 
-_RUNS_LATER = 0x20 | 0x80 | 0x200  # of code objects: generators, coroutines, both
+_RUNS_LATER = 0x20 | 0x80 | 0x200  # flags of code objects: generators, coroutines, both
 
 
 class watch:
@@ -367,10 +367,10 @@ class watch:
         except Exception as failure:
             if error is None:
                 raise
-            # What is on its way says more than this.
+            # The exception on its way is more important than this.
             _automatic._say(f"what was recorded could not be drawn: {failure}")
         finally:
-            # What it stands in goes on as it was.
+            # Restores the state that was active before the block.
             if around is not None:
                 _runtime._settings = around
                 _runtime._scope.include(around.include)
@@ -389,7 +389,7 @@ class watch:
 
 
 def _check_watchable(function: "Any") -> None:
-    """Raises TypeError where a call would run nothing yet, so that there would be no picture."""
+    """Raises TypeError if a call would run nothing yet, so that there would be no picture."""
     __tracebackhide__ = True
     name = getattr(function, "__qualname__", None) or repr(function)
     if not callable(function):
@@ -410,10 +410,10 @@ def _set_up_once() -> None:
         os.register_at_fork(after_in_child=_runtime._enter_child)
 
 
-_process = 0  # that has set up the above
+_process = 0  # the process id of the process that set up the above
 _runtime = Runtime()
 
-# What the package has.
+# The functions that the package offers.
 on = offer(_runtime.on)
 off = offer(_runtime.off)
 flush = offer(_runtime.flush)

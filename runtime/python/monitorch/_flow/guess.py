@@ -1,4 +1,4 @@
-"""Calls a function whose arguments are found, or made up: what stands behind `monitorch.run`."""
+"""Calls of a function with arguments that are found or made up: the work of `monitorch.run`."""
 
 import inspect
 import sys
@@ -10,27 +10,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    # A name's value in the first of these that has it.
+    # Namespaces in order; the first that has a name gives its value.
     Scopes = Sequence[Mapping[str, Any]]
 
 _EMPTY = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 _SIMPLE = (int, float, bool, str)
 _SEED = 0
 
-# Tensors that are made up come from here, so that the program's own random numbers are what
-# they would have been without them.
+# Invented tensors come from this generator, so that the program's own random numbers do not change.
 _generator: "Any" = None
 
 
 def forget() -> None:
-    """Tensors are made up from the beginning again."""
+    """Restarts the invented tensors from the same random numbers."""
     global _generator
     _generator = None
 
 
 def call(function: "Callable[..., Any]", overrides: "dict[str, Any]", scopes: "Scopes") -> "Any":
-    """Calls it with each argument from `overrides`, else from the first scope that has its name,
-    else its default, else made up. `*args` and `**kwargs` are left empty, but for overrides."""
+    """Calls the function with arguments that are found or made up.
+
+    An argument comes from `overrides`, else from the first scope that has its name, else from its
+    default; else it is made up. `*args` and `**kwargs` are left empty, except for overrides.
+    """
     positional, keyword, guesses = find_arguments(function, overrides, scopes)
     if guesses:
         _report(name_of(function), guesses)
@@ -40,7 +42,7 @@ def call(function: "Callable[..., Any]", overrides: "dict[str, Any]", scopes: "S
 def find_arguments(
     function: "Callable[..., Any]", overrides: "dict[str, Any]", scopes: "Scopes"
 ) -> "tuple[list[Any], dict[str, Any], list[tuple[str, str]]]":
-    """Positional and keyword arguments, and which of them were made up: (name, how)."""
+    """Positional and keyword arguments, and those that were made up, as (name, how)."""
     parameters = _find_parameters(function)
     rest = dict(overrides)
     positional: "list[Any]" = []
@@ -90,7 +92,8 @@ def _find_parameters(function: "Callable[..., Any]") -> "list[Parameter]":
 
 
 def _find_described(function: "Any") -> "Any":
-    """The function that has the parameters. A module's own call accepts anything, for its forward."""
+    """The function that has the parameters. A module's own call accepts anything and passes it to
+    forward."""
     torch = sys.modules.get("torch")
     module = getattr(getattr(torch, "nn", None), "Module", None)
     if module is not None and isinstance(function, module):
@@ -99,7 +102,7 @@ def _find_described(function: "Any") -> "Any":
 
 
 def name_of(function: "Any") -> str:
-    """Of what runs, qualified, as a trace has it."""
+    """The qualified name of the function that runs, as in a trace."""
     function = _find_described(function)
     while hasattr(function, "func") and not hasattr(function, "__qualname__"):
         function = function.func  # a functools.partial
@@ -116,11 +119,11 @@ def _describe(value: object) -> str:
     return f"{value!r:.60}, which is of type {type(value).__qualname__}"
 
 
-# Making up
+# Invented values
 
 
 def guess(function: "Callable[..., Any]", name: str, annotation: object) -> "tuple[Any, str]":
-    """A value for a parameter of that name and annotation, and how it was made."""
+    """A value for a parameter of that name and annotation, and a description of how it was made."""
     kind = find_type(function, annotation)
     if kind is not None:
         value = {int: 4, float: 0.1, bool: False, str: name}[kind]
@@ -157,7 +160,7 @@ def _make_tensor(
 
 
 def find_type(function: "Callable[..., Any]", annotation: object) -> "type | None":
-    """int, float, bool or str, where the annotation says that the value is one, or None."""
+    """The type int, float, bool or str that the annotation names, or None."""
     if isinstance(annotation, str):
         annotation = _evaluate(function, annotation)
     for kind in _SIMPLE:
@@ -185,8 +188,8 @@ def _is_union(annotation: object) -> bool:
 
 
 def _evaluate(function: "Callable[..., Any]", text: str) -> object:
-    """What an annotation that is a text stands for; a text still where that is not known: what
-    is imported for type checkers alone is not there."""
+    """The object that an annotation names as text. Returns the text if it cannot be evaluated:
+    names imported only for type checkers do not exist."""
     scope = getattr(inspect.unwrap(_find_described(function)), "__globals__", {})
     try:
         value: object = eval(text, dict(scope))
@@ -202,7 +205,7 @@ def _evaluate(function: "Callable[..., Any]", text: str) -> object:
 
 
 def _report(function: str, guesses: "list[tuple[str, str]]") -> None:
-    """Into the trace, so that nobody mistakes them for data."""
+    """Records the invented arguments in the trace, so that nobody mistakes them for data."""
     recorder = sys.modules.get("monitorch._recorder")
     if recorder is None:
         return

@@ -10,7 +10,7 @@ _SHOWN = 3
 
 
 def warn_of_no_trace(has_been_on: bool) -> None:
-    """`off` or `flush` was called and nothing is held."""
+    """Warns that `off` or `flush` was called and no events are held."""
     if has_been_on:
         warn("nothing to draw: nothing was recorded since the last picture; monitorch.on() begins")
     else:
@@ -18,7 +18,7 @@ def warn_of_no_trace(has_been_on: bool) -> None:
 
 
 def warn_of_no_picture(scope: "Scope", is_empty: bool) -> None:
-    """Recording went on, and there is nothing to draw."""
+    """Warns that recording was on and there is nothing to draw."""
     if scope.has_lines and not is_empty:
         warn(
             f"nothing to draw: {scope} assigned no tensor. Other lines were recorded; call "
@@ -43,7 +43,7 @@ def _explain(scope: "Scope") -> str:
 
 
 def warn_of_unused(scope: "Scope") -> None:
-    """Globs of `include` that no code was found for."""
+    """Warns of globs of `include` that match no code."""
     from monitorch._record import included as _included
 
     for text in _included.explain_unused(scope):

@@ -1,4 +1,5 @@
-"""The functions that a program calls, so that errors name these and not what stands behind them."""
+"""Public functions made from methods, so that errors name the functions and not their
+implementation."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -7,12 +8,14 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-_HAS_KEYWORDS = 0x08  # of code objects: `**named`
+_HAS_KEYWORDS = 0x08  # a flag of code objects: `**named`
 
 
 def offer(method: "F") -> "F":
-    """The function or method as the function `monitorch.on`. An argument that it does not have
-    raises a TypeError that names the nearest one."""
+    """The method as a function of the package, such as `monitorch.on`.
+
+    An unknown argument raises a TypeError that names the nearest one.
+    """
     bound: "Any" = method
     inner = getattr(bound, "__func__", bound)
     name = inner.__name__
@@ -27,7 +30,7 @@ def offer(method: "F") -> "F":
             refuse_unknown(name, named, known)
         return method(*positional, **named)
 
-    # What functools.wraps does: a recording imports only what is built in.
+    # As functools.wraps does: a recording imports only built-in modules.
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(function, attribute, getattr(inner, attribute))
     made: "Any" = function
@@ -36,7 +39,7 @@ def offer(method: "F") -> "F":
 
 
 def refuse_unknown(name: str, given: "Iterable[str]", known: "Iterable[str]") -> None:
-    """Raises TypeError if an argument that was given to the function is none of its own."""
+    """Raises TypeError if the function has no argument of a given name."""
     __tracebackhide__ = True
     for argument in given:
         if argument not in known:

@@ -1,4 +1,4 @@
-"""Which files `monitorch.on` follows, and which lines of what was recorded are drawn."""
+"""The files that `monitorch.on` follows, and the recorded lines that are drawn."""
 
 import os
 import re
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-# Cells of notebooks and of consoles. They stand in linecache and in no folder, or in none of ours.
+# Cells of notebooks and of consoles. Their source is in linecache, and in no folder of the user's.
 _CELL = re.compile(r"<(?:ipython|python)-input-|[/\\]ipykernel_\d+[/\\]")
 _INSTALLED = ("site-packages", "dist-packages")
 _OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -28,8 +28,8 @@ class Scope:
     def __init__(self) -> None:
         self._first: "int | None" = None
         self._last: "int | None" = None
-        self._file = ""  # as it was named
-        self._folder: "str | None" = None  # nothing is followed for where it lies
+        self._file = ""  # as the user named it
+        self._folder: "str | None" = None  # None: no file is followed because of its folder
         self._callers: "set[str]" = set()
         self._environments: "dict[str, bool]" = {}
         self._include: "tuple[_selected.Glob, ...]" = ()
@@ -41,11 +41,11 @@ class Scope:
 
     @property
     def has_caller(self) -> bool:
-        """Whether more is followed than the globs of `include` name."""
+        """Whether more is followed than the globs of `include`."""
         return self._folder is not None
 
     def begin(self, frame: "FrameType") -> None:
-        """`on` was called from this frame."""
+        """Starts the scope; `on` was called from this frame."""
         self._folder = os.path.realpath(os.getcwd())
         self._left_out.clear()
         self._callers.add(os.path.realpath(frame.f_code.co_filename))
@@ -56,17 +56,19 @@ class Scope:
             self._include = tuple(_selected.Glob(text) for text in globs)
 
     def unused_globs(self) -> "list[str]":
-        """Those that no code which ran so far was found for."""
+        """The globs that match no code which ran so far."""
         return [glob.text for glob in self._include if not glob.is_used]
 
     def left_out(self) -> "list[str]":
-        """Modules whose code ran since `on` and is not followed, in the order of their first calls;
-        what every model calls only if there is nothing else."""
+        """Modules whose code ran since `on` and is not followed, in the order of their first calls.
+
+        Modules that every model calls are included only if there are no others.
+        """
         own = [name for name in list(self._left_out) if _commonness(name) == 0]
         return own or sorted(self._left_out, key=_commonness)
 
     def end(self) -> None:
-        """`off` was called."""
+        """Ends the scope; `off` was called."""
         self._callers.clear()
 
     def set_lines(
@@ -89,20 +91,20 @@ class Scope:
         self._file = frame.f_code.co_filename if file is None else _make_absolute(file)
 
     def patterns(self) -> "tuple[tuple[str, ...], tuple[str, ...]]":
-        """For the one who draws: ranges of lines, and globs of the files as a trace has them."""
+        """The selection for drawing: ranges of lines, and globs of files as a trace names them."""
         if self._first is None:
             return (), ()
         names = {self._file, os.path.realpath(self._file)}
         names.add(_display.name_cell(self._file) or self._file)
         for word, running in list(_registry.files):
-            # A file that was instrumented is known by the name of its source.
+            # The trace names an instrumented file by its source.
             source = _source.decode_path(word)
             if _is_same(source, self._file) or _is_same(running, self._file):
                 names.add(source)
         return (f"{self._first}-{self._last}",), tuple(sorted(map(_escape, names)))
 
     def is_followed(self, filename: str, module: str = "") -> bool:
-        """Whether functions of that file are recorded, where nothing was instrumented."""
+        """Whether functions of that file are recorded although it is not instrumented."""
         is_followed = self._is_followed(filename, module)
         if not is_followed and module and len(self._left_out) < _LEFT_OUT_LIMIT:
             if not filename.startswith("<") and not _is_of_python(os.path.realpath(filename)):
@@ -127,7 +129,7 @@ class Scope:
         return _is_below(path, folder) and not self._is_library(path, folder)
 
     def _is_library(self, path: str, folder: str) -> bool:
-        """Whether somebody else's code, which happens to lie under the working directory."""
+        """Whether it is a library that happens to be installed under the working directory."""
         if _is_below(path, _LIBRARY):
             return True
         parts = path[len(folder) :].strip(os.sep).split(os.sep)[:-1]
@@ -157,13 +159,13 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _is_of_python(path: str) -> bool:
-    """Whether it is part of the standard library, or ours."""
+    """Whether it is part of the standard library, or of monitorch."""
     is_installed = any(f"{os.sep}{folder}{os.sep}" in path for folder in _INSTALLED)
     return _is_below(path, _OURS) or (_is_below(path, _LIBRARY) and not is_installed)
 
 
 def _commonness(module: str) -> int:
-    """0 of a model's own module; more of what all models call."""
+    """0 for a model's own module; higher for modules that all models call."""
     if module.startswith("torch.nn.modules.") and module != "torch.nn.modules.module":
         return 1
     return 2 if module.partition(".")[0] in _COMMON else 0
@@ -174,5 +176,5 @@ def _is_same(path: object, other: str) -> bool:
 
 
 def _escape(path: str) -> str:
-    """As a glob that matches this path alone."""
+    """A glob that matches this path only."""
     return re.sub(r"([*?\[])", r"[\1]", path)

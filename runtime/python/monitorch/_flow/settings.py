@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _check_limit(name: str, value: object) -> int:
-    """As large as anybody likes: what draws counts in 32 bits."""
+    """Returns the limit, at most 2**31 - 1: drawing counts in 32 bits."""
     return min(_options.check_number(name, value, 0), 2**31 - 1)
 
 
@@ -75,7 +75,7 @@ NAMES = tuple(_SETTINGS)
 
 
 class Settings:
-    """What `on` was called with."""
+    """The settings with which `on` was called."""
 
     __slots__ = NAMES
 
@@ -98,9 +98,10 @@ class Settings:
             setattr(self, name, check(name, given.get(name, default)))
 
     def sample(self) -> "tuple[int, int, int]":
-        """What is recorded of each tensor for its table."""
+        """The numbers of values of each tensor that are recorded for its table: vector, matrix,
+        slices."""
         return max(self.max_vector, 1), max(self.max_matrix, 1), max(self.max_slices, 1)
 
     def sampling(self) -> "tuple[int, ...]":
-        """What cannot change once something is recorded."""
+        """The settings that cannot change after the first event."""
         return self.max_vector, self.max_matrix, self.max_slices, self.last

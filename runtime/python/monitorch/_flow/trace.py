@@ -1,4 +1,4 @@
-"""What `monitorch.on` records into: a trace of its own, or the one that is being recorded."""
+"""The trace that `monitorch.on` records into: its own, or that of the active recording."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ _IDENTITY = slice(16, 40)  # of a trace's header: when it began, and in which pr
 
 
 class Trace:
-    """Events from `first_event` on are those that are held for the next picture."""
+    """A trace. Events from `first_event` on are held for the next picture."""
 
     first_event: int
 
@@ -31,8 +31,8 @@ class Trace:
         self.first_event = _recorder.event_count()
 
     def move_to(self, recording: "_recording.Recording") -> None:
-        """The program has begun this recording, which ended the one for this alone, before anything
-        was held."""
+        """Moves to a recording that the program has begun. It ended the private one before any
+        event was held."""
         self.close()
         self._folder = None
         self._attach(recording)
@@ -57,17 +57,17 @@ class Trace:
 
     @property
     def is_own(self) -> bool:
-        """Whether nobody else has asked for this trace."""
+        """Whether the trace was made for pictures only."""
         return self._folder is not None
 
     @property
     def is_active(self) -> bool:
-        """Whether its recording goes on, or is paused: a program may end it."""
+        """Whether its recording is active or paused: a program may end it."""
         return self._recording.is_active
 
     @property
     def next_event(self) -> int:
-        """The number that the next event gets."""
+        """The number of the next event."""
         from monitorch import _recorder
 
         if self.is_active:
@@ -80,7 +80,7 @@ class Trace:
         return self.next_event <= self.first_event
 
     def may_move(self) -> bool:
-        """Whether nothing is held that a picture shows: numbers and texts alone are not drawn."""
+        """Whether no event is held that a picture shows: numbers and texts alone are not drawn."""
         from monitorch import _view
 
         if self.is_empty:
@@ -91,21 +91,21 @@ class Trace:
 
     @property
     def path(self) -> str:
-        """Of the file, which in a forked child is one of the child's own."""
+        """The path of the trace; a forked child has a file of its own."""
         from monitorch import _recorder
 
         path = _recorder.path() if self.is_active else None
         return self._recording.absolute_path if path is None else path
 
     def is_there(self) -> bool:
-        """Whether the file still holds these events: it may have been removed, or been replaced
-        by another recording's."""
+        """Whether the file still holds these events. It may have been removed or replaced by
+        another recording."""
         if os.getpid() != self._process:
             return os.path.exists(self.path)
         return self._identity == _read_identity(self.path)
 
     def pause(self) -> None:
-        """What runs from now on is not held, where that is ours to say."""
+        """Stops holding events, if the recording is private."""
         if self.is_own:
             self._recording.pause()
 
@@ -114,24 +114,24 @@ class Trace:
             self._recording.resume()
 
     def flush(self) -> None:
-        """What was recorded can be read."""
+        """Makes all recorded events readable."""
         from monitorch import _recorder
 
         if self.is_active:
             _recorder.flush()
 
     def enter_child(self) -> None:
-        """In a forked process: the events are the parent's, and so is the folder."""
+        """Adjusts a forked process: the events and the folder belong to the parent."""
         self.first_event = 0
 
     def close(self) -> None:
-        """Forgets the events; what was recorded for this alone is removed."""
+        """Forgets the events, and removes the trace if it is private."""
         if not self.is_own:
             return
         is_child = os.getpid() != self._process
         path = self.path
         if self.is_active:
-            self._recording.is_quiet = True  # the pictures say it
+            self._recording.is_quiet = True  # the pictures replace the summary
             self._recording.stop()
         if not is_child:
             shutil.rmtree(self._folder or "", ignore_errors=True)
@@ -139,7 +139,7 @@ class Trace:
             try:
                 os.unlink(path)
             except OSError:
-                pass  # its parent has removed the folder
+                pass  # the parent has removed the folder
 
 
 def _read_identity(path: str) -> bytes:
