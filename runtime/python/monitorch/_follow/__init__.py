@@ -1,1 +1,1 @@
-"""Code that is recorded as it is: where the sites of a source lie in its bytecode."""
+"""Recording of code that was not instrumented, by the positions of its sites in the bytecode."""

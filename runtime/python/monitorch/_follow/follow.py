@@ -1,11 +1,11 @@
-"""Following code that was not instrumented: a plain script, a notebook, what they call.
+"""Following of code that was not instrumented: a plain script, a notebook, and the code they call.
 
-`begin(owner, frame, is_followed)` and `end(owner)`. The running frame, those that called it and
-every function that is called meanwhile are followed where an owner's `is_followed(filename,
-module)` says so, and recorded as if their files had been instrumented: by the compiler's sites,
-through the same hook. `monitorch.on()`, a recording with `include` and a test are owners; code
-that several of them follow is recorded once. In Python 3.10 and 3.11 by a trace function in C, which passes on to the one that was set;
-from 3.12 on by sys.monitoring.
+`begin(owner, frame, is_followed)` and `end(owner)`. The running frame, its callers and every
+function called later are followed if an owner's `is_followed(filename, module)` returns so. They
+are recorded as if their files had been instrumented: by the compiler's sites, through the same
+hook. `monitorch.on()`, a recording with `include` and a test are owners; code that several of them
+follow is recorded once. Python 3.10 and 3.11 use a trace function in C, which also calls the one
+that was set before; 3.12 and later use sys.monitoring.
 """
 
 import os
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    # True, False, or the lines that are wanted, first and last.
+    # True, False, or the wanted lines as (first, last).
     Decision = bool | tuple[tuple[int, int], ...]
 
-_SOURCE_LIMIT = 256  # sources that are kept ready
+_SOURCE_LIMIT = 256  # sources that are kept
 _HAS_MONITORING = sys.version_info >= (3, 12)
-# Others have the numbers that they are known by: 0 debuggers, 1 coverage, 2 profilers.
+# Other tools have fixed numbers: 0 debuggers, 1 coverage, 2 profilers.
 _TOOL_IDS = (4, 3, 5, 2, 1, 0)
 _TOOL_NAME = "monitorch"
 
@@ -55,14 +55,14 @@ class _Followed:
 
 _sources: "dict[tuple[Any, ...], _Followed | None]" = {}  # the newest ones
 _wishes: "dict[object, Callable[[str, str], Decision]]" = {}  # by their owners
-_noted: "set[str]" = set()  # what was noted since following began
+_noted: "set[str]" = set()  # notes written since following began
 _tracer: "_Tracer | _Monitor | None" = None
 
 
 def begin(
     owner: object, frame: FrameType, is_followed: "Callable[[str, str], Decision]"
 ) -> None:
-    """Follows `frame`, its callers, and what is called from now on. An owner may call it again."""
+    """Follows `frame`, its callers, and all code called from now on. An owner may call it again."""
     _stop()
     _wishes[owner] = is_followed
     _noted.clear()
@@ -75,7 +75,7 @@ def begin(
 
 
 def _start(frame: FrameType) -> None:
-    """Asks again about all code: the wishes are others than before."""
+    """Decides again about all code, since the wishes have changed."""
     global _tracer
     _learn_layout()
     _recorder.follow_begin(_decide)
@@ -89,7 +89,7 @@ def _start(frame: FrameType) -> None:
 
 
 def _join(frame: FrameType) -> None:
-    """Calls that the frame makes before its first own event belong to it too."""
+    """Assigns to the frame the calls that it makes before its first own event."""
     try:
         followed = _find_followed(frame.f_code, frame.f_globals)
     except Exception as error:
@@ -100,8 +100,8 @@ def _join(frame: FrameType) -> None:
 
 
 def end(owner: object) -> None:
-    """Ends what the owner has begun, if it has. After the last owner's end, trace functions and
-    frames are as they were."""
+    """Ends the following of this owner, if any. After the last owner's end, trace functions and
+    frames are restored."""
     if _wishes.pop(owner, None) is None:
         return
     _stop()
@@ -124,14 +124,14 @@ def is_followed(code: CodeType, module_globals: "dict[str, object]") -> bool:
 
 
 def list_sites() -> "Iterator[tuple[str, Any]]":
-    """(source file, site) of all that was followed lately."""
+    """The (source file, site) of all code that was followed recently."""
     for followed in list(_sources.values()):
         for site in () if followed is None else followed.sites:
             yield followed.path, site  # type: ignore[union-attr]
 
 
 def list_notes() -> "list[str]":
-    """What could not be followed, and why, since following began last."""
+    """Notes on code that could not be followed, with the reasons, since following last began."""
     return sorted(_noted)
 
 
@@ -146,11 +146,12 @@ def _note(text: str) -> None:
         _recorder.note(text.encode("utf-8", "replace").decode("utf-8"), True)
 
 
-# What is followed
+# The choice of code to follow
 
 
 def _decide(code: CodeType, module_globals: "dict[str, object]") -> "Any":
-    """A plan for the code object, or None. Runs in the middle of the program: never raises."""
+    """A plan for the code object, or None. It runs in the middle of the program and never
+    raises."""
     try:
         followed = _find_followed(code, module_globals)
         plan = None if followed is None else followed.find_plan(code)
@@ -176,7 +177,7 @@ def _find_followed(code: CodeType, module_globals: "dict[str, object]") -> "_Fol
 
 
 def _find_decision(filename: str, module: str) -> "Decision":
-    """All owners are asked: each knows by that which of its globs were of use."""
+    """The decision of all owners. Each is called, so that it records which of its globs matched."""
     lines: "list[tuple[int, int]]" = []
     is_whole = False
     for is_followed in list(_wishes.values()):
@@ -189,7 +190,7 @@ def _find_decision(filename: str, module: str) -> "Decision":
 
 
 def _is_instrumented(code: CodeType, module_globals: "dict[str, object]") -> bool:
-    """Whether the code records itself, or stands in an instrumented file that leaves it out."""
+    """Whether the code records itself, or is in an instrumented file that leaves it out."""
     for entry in _registry.entries():
         if entry.is_of(module_globals) and (
             entry.prefix in code.co_names
@@ -239,7 +240,7 @@ def _make_followed(
 
 
 def _name_source(filename: str) -> str:
-    """The name that a source has for its reader: a file's path, a notebook's `In [3]`."""
+    """The name under which a reader knows a source: a file's path, a notebook's `In [3]`."""
     if os.path.exists(filename):
         return filename
     from monitorch._notebook import display as _display
@@ -273,7 +274,7 @@ class _Monitor:
     """Follows by sys.monitoring, in all threads."""
 
     tool_id = -1
-    codes: "list[Any]" = []  # weak references to code objects that have events of their own
+    codes: "list[Any]" = []  # weak references to code objects that have local events
 
     def begin(self, frame: FrameType) -> None:
         monitoring = sys.monitoring  # type: ignore[attr-defined]
@@ -296,7 +297,7 @@ class _Monitor:
         for event, function in self._functions(events):
             monitoring.register_callback(number, event, function)
         monitoring.set_events(number, events.PY_START | events.PY_RESUME)
-        # What an earlier following did not want is asked again.
+        # Code that an earlier following refused is checked again.
         monitoring.restart_events()
         waiting = [*_callers(frame), *_running()]
         while waiting:
@@ -348,7 +349,7 @@ def _callers(frame: "FrameType | None") -> "Iterator[FrameType]":
 
 
 def _running() -> "list[FrameType]":
-    """The frames of all threads. Nothing here may hold a frame that it stands in itself: such a
+    """The frames of all threads. No local variable may refer to the frame that holds it: such a
     cycle would keep the program's variables until it is collected."""
     frames: "list[FrameType]" = []
     current = sys._current_frames()
@@ -364,7 +365,7 @@ def _running() -> "list[FrameType]":
 
 
 class _Tracer:
-    """Follows by a trace function: in this thread, and in those that begin meanwhile."""
+    """Follows by a trace function: in this thread, and in those that start later."""
 
     def begin(self, frame: FrameType) -> None:
         import threading
@@ -382,7 +383,7 @@ class _Tracer:
     def end(self, frame: FrameType) -> None:
         import threading
 
-        # Somebody may have taken the place in a way that no Python code sees.
+        # Another trace function may have been set in C, which Python code cannot see.
         before = _recorder.trace_calls()
         _be_called()
         is_installed = _recorder.trace_calls() != before

@@ -1,9 +1,9 @@
-"""Where the sites of a source lie in the bytecode of what was compiled from it.
+"""The positions of a source's sites in the bytecode that was compiled from it.
 
-A plan says, for one code object, between which two instructions a site is visited: after the
-last store of an assignment, on the step from a loop's header into its body, at a return. The
-compiler's table says which sites there are; Python's own parser says what stands there; the
-positions in the code object say which instructions belong to it.
+A plan states, for one code object, between which two instructions a site is visited: after the last
+store of an assignment, on the step from a loop's header into its body, at a return. The compiler's
+table lists the sites; Python's own parser finds the statements at their positions; the positions in
+the code object assign the instructions to statements.
 """
 
 import ast
@@ -54,19 +54,19 @@ class Source:
     def __init__(self, source: bytes, sites: "list[Site]") -> None:
         self._tree = SourceTree(source, sites)
         self._spread = None if HAS_COLUMNS else SpreadLines(self._tree)
-        self._early: "set[int]" = set()  # returns that are recorded before what is left
+        self._early: "set[int]" = set()  # returns recorded before blocks are left
         self._codes: "set[tuple[object, ...]] | None" = None
 
     def find_functions(self, code: CodeType) -> "list[Function]":
         name = code.co_name
-        if name == "<module>" or name.startswith("<cell line"):  # as IPython calls them
+        if name == "<module>" or name.startswith("<cell line"):  # as IPython names them
             functions = self._tree.functions[1, "<module>"]
         else:
             functions = self._tree.functions.get((code.co_firstlineno, name), [])
         return [function for function in functions if function.is_wanted]
 
     def has_code(self, code: CodeType, module_globals: "dict[str, object]") -> bool:
-        """Whether the code object is one that this source gives in such a module."""
+        """Whether this source compiles to the code object in such a module."""
         if self._codes is None:
             self._codes = {
                 _loaded.identify(part)
@@ -76,7 +76,7 @@ class Source:
         return _loaded.identify(code) in self._codes
 
     def make_plan(self, code: CodeType) -> "dict[str, Any] | None":
-        """The arguments of `_recorder.make_plan`; None where nothing is to be recorded in `code`."""
+        """The arguments of `_recorder.make_plan`; None if nothing is to be recorded in `code`."""
         functions = self.find_functions(code)
         if not functions:
             return None
@@ -115,7 +115,7 @@ class Source:
             start = None
         previous = None
         for unit in units:
-            # What the compiler added for itself belongs to what stands before it.
+            # Instructions that the compiler added for itself belong to the statement before them.
             found = self._find_statement(unit.position)
             unit.statement = previous = found if found is not None else previous
             if unit.name in ENDS:
@@ -134,7 +134,7 @@ class Source:
             statement = statement.parent
         return statement
 
-    # What is visited where
+    # Visits and their instructions
 
     def _place_stores(self, function: Function, units: "list[Unit]", plan: "Plan") -> None:
         found: "dict[tuple[Any, ...], list[int]]" = {}
@@ -149,8 +149,8 @@ class Source:
         for key, stores in asked.items():
             places = found.get(key, [])
             for number, index in enumerate(places):
-                # Without columns: in the order of the text, over and over where the
-                # compiler has doubled the code.
+                # Without columns: in the order of the text, and again from the start for code that
+                # the compiler doubled.
                 wanted = stores if HAS_COLUMNS else [stores[number % len(stores)]]
                 for store, leaf in wanted:
                     if leaf is store.leaves[-1]:
@@ -161,7 +161,8 @@ class Source:
     def _place_store(
         self, store: "Store", index: int, units: "list[Unit]", plan: "Plan"
     ) -> None:
-        """Where a target's last part is stored; the compiler may have moved others behind it."""
+        """Finds the store of a target's last part; the compiler may have moved other stores after
+        it."""
         if len(store.leaves) > 1:
             keys = {self._leaf_key(leaf) for leaf in store.leaves}
             while index + 1 < len(units):
@@ -174,7 +175,8 @@ class Source:
     def _place_double(
         self, stores: "list[Store]", units: "list[Unit]", plan: "Plan"
     ) -> None:
-        """The second name of an instruction that stores two: it has the first one's position."""
+        """Handles the second name of an instruction that stores two: it has the first one's
+        position."""
         for store in stores:
             leaf = store.leaves[-1]
             for unit in units:
@@ -232,7 +234,7 @@ class Source:
                     plan.add(before, after, arm.site)
 
     def _find_entry(self, arm: Arm) -> int:
-        """The last statement that a block's first instruction may belong to."""
+        """The last statement to which a block's first instruction may belong."""
         number = arm.first
         while number < arm.last and _has_no_start(self._tree.statements[number].node):
             number += 1
@@ -249,7 +251,7 @@ class Source:
             site = function.returns[statement.number]
             value = statement.node.value
             if at < index and (value is None or isinstance(value, (ast.Name, ast.Constant))):
-                # The return is recorded before what is to be left, as in instrumented code.
+                # The return is recorded before the blocks are left, as in instrumented code.
                 self._early.add(site)
                 plan.add_step(units[at], site)
             else:
@@ -257,8 +259,7 @@ class Source:
 
     @staticmethod
     def _find_returning(index: int, units: "list[Unit]") -> "int | None":
-        """Where the statement stands that a return belongs to: before what is done on the way
-        out of `with` and `try`."""
+        """The index of the statement of a return: before the code that leaves `with` and `try`."""
         at = index
         while _is_way_out(units[at].statement) and units[at].name != "STORE_FAST_LOAD_FAST":
             at -= 1
@@ -270,7 +271,7 @@ class Source:
     def _find_return(unit: Unit, function: Function) -> "Statement | None":
         statement = unit.statement
         if unit.name == "STORE_FAST_LOAD_FAST" and not _is_return(statement):
-            # The value of a return on the same line is loaded along.
+            # The value of a return on the same line is loaded with it.
             for statement in function.statements:
                 node = statement.node
                 if _is_return(statement) and node.lineno == unit.position[0]:
@@ -282,7 +283,7 @@ class Source:
     # The values of a visit
 
     def _find_values(self, site: int, code: CodeType) -> "tuple[Value, ...]":
-        """How each value of a visit is found: `(root, dotted name, slot)`."""
+        """The way to find each value of a visit: `(root, dotted name, slot)`."""
         record = self._tree.sites[site]
         values: "list[Value]" = []
         for written, how in record["writes"]:
@@ -304,13 +305,13 @@ class Source:
         return tuple(values)
 
     def _find_returned(self, site: "Site") -> str:
-        """The name that an early return gives."""
+        """The name that an early return returns."""
         statement = self._tree.find_statement(self._tree.position_of(site))
         value = None if statement is None else statement.node.value
         return value.id if isinstance(value, ast.Name) else ""
 
     def _find_private(self, position: "Position", name: str) -> str:
-        """A dotted name as it is bound: a class's `__x` is `_Class__x`."""
+        """A dotted name as Python stores it: a class's `__x` is `_Class__x`."""
         statement = self._tree.find_statement(position)
         while statement is not None and not isinstance(statement.node, ast.ClassDef):
             statement = statement.parent
@@ -330,7 +331,7 @@ def _is_way_out(statement: "Statement | None") -> bool:
 
 
 def _has_no_start(node: "Any") -> bool:
-    """Whether a statement may have no instruction of its own where it begins."""
+    """Whether a statement may have no instruction of its own at its start."""
     return (
         isinstance(node, (ast.Try, ast.Pass, ast.Global, ast.Nonlocal))
         or (isinstance(node, ast.While) and isinstance(node.test, ast.Constant))

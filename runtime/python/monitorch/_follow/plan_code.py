@@ -29,13 +29,13 @@ STORES = {
     "STORE_SUBSCR": ast.Subscript,
     "STORE_SLICE": ast.Subscript,
 }
-# What nothing follows: the instruction after it is reached by jumps alone.
+# Instructions that no instruction follows; the next one is reached by jumps only.
 ENDS = {
     "RETURN_VALUE", "RETURN_CONST", "RERAISE", "RAISE_VARARGS", "JUMP_FORWARD", "JUMP_ABSOLUTE",
     "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "INTERPRETER_EXIT",
 }  # fmt: skip
 JUMPS = {*dis.hasjrel, *dis.hasjabs}
-OPTIMIZED = 1  # of co_flags: a function, whose variables have slots
+OPTIMIZED = 1  # a flag of co_flags: a function, whose variables have slots
 
 
 class Unit:
@@ -75,7 +75,7 @@ class Plan:
     def finish(
         self, enter: int, size: int, find_values: "Callable[[int], tuple[Value, ...]]"
     ) -> "dict[str, Any]":
-        """Numbers what matters: where a step ends, and all from where it may be reached."""
+        """Numbers the steps that matter: their ends, and all their possible starts."""
         arrived = {after for _, after, _ in self.edges}
         wanted = arrived | {before for before, after in self.flow if after in arrived}
         wanted.update(self.returns)
@@ -104,7 +104,7 @@ class Plan:
 
 
 def _find_flow(units: "list[Unit]") -> "Iterator[tuple[Unit, Unit]]":
-    """Which instruction may run after which, exceptions apart."""
+    """The instructions that may run after each one, exceptions not counted."""
     at = {offset: index for index, unit in enumerate(units)
           for offset in range(unit.start, unit.offset + 2, 2)}  # fmt: skip
     for index, unit in enumerate(units):
@@ -114,14 +114,14 @@ def _find_flow(units: "list[Unit]") -> "Iterator[tuple[Unit, Unit]]":
         if target is None:
             continue
         yield unit, units[target]
-        # An iterator's end is passed over, with what is popped there.
+        # At an iterator's end the jump skips its end instruction and the pop.
         while units[target].name in ("END_FOR", "POP_TOP") and target + 1 < len(units):
             target += 1
             yield unit, units[target]
 
 
 def find_start(units: "list[Unit]") -> int:
-    """The last offset at which a frame still stands at its beginning."""
+    """The last offset at which a frame has not started yet."""
     for unit in units:
         if unit.name == "RESUME":
             return unit.offset
@@ -129,7 +129,8 @@ def find_start(units: "list[Unit]") -> int:
 
 
 def is_unbinding(index: int, units: "list[Unit]") -> bool:
-    """Whether a store is what ends `except … as name`: it has the position of what precedes."""
+    """Whether a store belongs to the end of `except … as name`, which has the position of the code
+    before it."""
     if index == 0 or index + 1 == len(units):
         return False
     before, unit, after = units[index - 1 : index + 2]

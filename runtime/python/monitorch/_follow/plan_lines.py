@@ -1,4 +1,5 @@
-"""Python 3.10 knows of an instruction's line alone, and several statements may stand on one."""
+"""Lines for Python 3.10, whose instructions have no columns: several statements may be on one
+line."""
 
 import ast
 import dis
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
 
     from monitorch._follow.plan_source import SourceTree, Statement
 
-# Lines are spread for Python 3.10, which has no columns: so many statements may share one.
+# The factor by which lines are spread for Python 3.10: the most statements that one line can have.
 _SPREAD = 256
 
 
 class SpreadLines:
-    """A source whose lines are spread: each statement of a line has a number of its own."""
+    """A source whose lines are spread: each statement of a line has its own number."""
 
     def __init__(self, tree: "SourceTree") -> None:
         self.line_of: "dict[ast.AST, int]" = {}  # by the nodes of tree.tree
@@ -33,10 +34,10 @@ class SpreadLines:
         return self._statements[at] if at is not None and at >= 0 else None
 
     def read_lines(self, code: CodeType) -> "list[Any]":
-        """The code's lines, where each statement of a line has a number of its own.
+        """The code's lines, with an own number for each statement of a line.
 
-        The source is compiled once more with such lines. That gives the same instructions,
-        but for the no-operations that are there for tracing.
+        The source is compiled again with such lines. The result has the same instructions, except
+        for the no-operations that exist for tracing.
         """
         wanted = _instructions(code)
         for other in self._find_alike(code):
@@ -55,7 +56,7 @@ class SpreadLines:
         return lines
 
     def _find_alike(self, code: CodeType) -> "Iterator[CodeType]":
-        """What the spread source gives in its place."""
+        """The corresponding code object of the spread source."""
         if code.co_name != "<module>" and not code.co_name.startswith("<cell line"):
             yield from self._codes.get((code.co_firstlineno, code.co_name), ())
             return
@@ -69,7 +70,7 @@ class SpreadLines:
         yield from self._pieces
 
     def _place_fillers(self, code: CodeType, lines: "list[Any]") -> None:
-        """Operations that do nothing stand for the beginning of `while True` or `try`."""
+        """Gives lines to no-operations, which mark the start of `while True` or `try`."""
         starts: "dict[int, list[Statement]]" = {}
         for statement in self._statements:
             if isinstance(statement.node, (ast.While, ast.Try, ast.Pass)):
@@ -115,7 +116,7 @@ class SpreadLines:
 
 
 def _instructions(code: CodeType) -> "list[tuple[int, str, object, int | None]]":
-    """Offset, name, argument and line of what is there for more than tracing."""
+    """The offset, name, argument and line of each instruction that is not for tracing only."""
     lines: "dict[int, int | None]" = {}
     for start, end, line in code.co_lines():
         for offset in range(start, end, 2):

@@ -1,5 +1,5 @@
-"""The statements of a source, and which sites of the compiler's table belong to them. Python's own
-parser finds the statements."""
+"""The statements of a source, and the sites of the compiler's table that belong to them. Python's
+own parser finds the statements."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ class Statement:
 
 
 class Arm:
-    """A block that begins with a visit: an arm of a branch, or the turn of a `while`."""
+    """A block that begins with a visit: an arm of a branch, or the body of a `while`."""
 
     __slots__ = ("statement", "first", "last", "site", "is_endless")
 
@@ -60,7 +60,7 @@ class Store:
 
 
 class Function:
-    """What one function of the source, or its module level, has to be followed for."""
+    """The sites of one function of the source, or of its module level."""
 
     def __init__(self, node: "Any") -> None:
         self.node = node
@@ -104,11 +104,11 @@ class SourceTree:
                 )  # fmt: skip
 
     def position_of(self, site: "Site") -> "Position":
-        """Where a site stands: its line, and the column in bytes."""
+        """The position of a site: its line, and the column in bytes."""
         return site["line"], self._byte_column(site["line"], site["column"])
 
     def find_statement(self, position: "Position") -> "Statement | None":
-        """The last statement that begins there or before."""
+        """The last statement that begins at the position or before it."""
         at = bisect_right(self._starts, position) - 1
         return self.statements[at] if at >= 0 else None
 
@@ -127,7 +127,7 @@ class SourceTree:
         return sites[0]["id"] if sites else NO_SITE
 
     def _find_branch(self, after: "Position", before: "Position") -> int:
-        """The branch site of an arm whose header stands between the two."""
+        """The branch site of an arm whose header is between the two."""
         at = bisect_right(self._branches, (before, NO_SITE)) - 1
         if at >= 0 and self._branches[at][0] >= after:
             return self._branches[at][1]
@@ -151,7 +151,7 @@ class SourceTree:
         if isinstance(node, _FUNCTIONS):
             self._visit_function(node, statement)
         elif isinstance(node, ast.ClassDef):
-            # Nothing is recorded in a class's body but the functions in it.
+            # In a class body only its functions are recorded.
             self._visit_block(node.body, Function(node), statement)
         else:
             self._visit_plain(node, function, statement)
@@ -173,7 +173,7 @@ class SourceTree:
                     function.stores.append(Store([expression.target], site))
 
     def _visit_plain(self, node: "Any", function: Function, statement: Statement) -> None:
-        """What the statement itself stores, without the blocks inside it."""
+        """Adds the stores of the statement itself, without the blocks inside it."""
         targets: "list[Any]" = []
         kinds: "tuple[str, ...]" = ("assign", "mutate")
         if isinstance(node, ast.Assign):
@@ -198,7 +198,7 @@ class SourceTree:
             if site != NO_SITE:
                 function.stores.append(Store(leaves, site))
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-                    # A property that is set may have another value, or none, afterwards.
+                    # A property may have another value after it was set, or none.
                     names = self.plain_values.setdefault(site, {})
                     if len(node.targets) == 1:
                         names[ast.unparse(leaves[-1])] = node.value.id
@@ -216,7 +216,7 @@ class SourceTree:
         elif isinstance(node, ast.While):
             site = self._find("loop", node)
         elif isinstance(node, (ast.With, ast.AsyncWith)) and not node.items[-1].optional_vars:
-            # Visited where all is entered, which is after the last target was stored.
+            # Visited after all contexts are entered, which is after the last target was stored.
             site = self._find("assign", node)
         is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
         self._add_arm(body, function, statement, site, is_endless)
@@ -228,7 +228,7 @@ class SourceTree:
         if node.orelse if hasattr(node, "orelse") else ():
             site = self._find_branch(end_of(last), start_of(node.orelse[0]))
             if isinstance(node, ast.If) and _is_elif(node, self._lines):
-                site = NO_SITE  # the inner `if` has it
+                site = NO_SITE  # the inner `if` has the site
             self._add_arm(node.orelse, function, statement, site)
         if node.finalbody if hasattr(node, "finalbody") else ():
             self._visit_block(node.finalbody, function, statement)
@@ -271,7 +271,7 @@ def leaves_of(target: "Any") -> "list[Any]":
 
 
 def _expressions(statement: "Any") -> "Iterator[Any]":
-    """The expressions of a statement itself, those of its blocks and of inner scopes apart."""
+    """The expressions of a statement itself, without those of its blocks and of inner scopes."""
     waiting = [statement]
     while waiting:
         for child in ast.iter_child_nodes(waiting.pop()):
