@@ -1,1 +1,1 @@
-"""Magics of IPython, and how notebooks show pictures and pages."""
+"""Magics of IPython, and the display of pictures and pages in notebooks."""

@@ -1,4 +1,4 @@
-"""What a picture is to a caller, and how notebooks show it."""
+"""Pictures as results of a call, and their display in notebooks."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-# Twice what a screen of 96 dots an inch needs, and shown at half the size: sharp on all screens.
+# Twice the dots of a screen with 96 dots an inch, shown at half the size: sharp on all screens.
 SCREEN_DPI = 192.0
 _SCALE = 2
 
@@ -17,7 +17,7 @@ _PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 class RenderOutput:
-    """A picture that was drawn; where a notebook displays this, it displays the picture."""
+    """A drawn picture. A notebook that displays this object displays the picture."""
 
     __slots__ = ("saved_path", "displayed", "node_count", "_png", "_svg", "_cell")
 
@@ -67,10 +67,13 @@ class RenderOutput:
         return f"A flow picture of {self.node_count} node{'' if self.node_count == 1 else 's'}"
 
     def _ipython_display_(self) -> None:
-        """A cell that ends with `monitorch.off()` shows its result. Where the picture was shown
-        by the call itself, or was not to be shown, that is a line of text."""
+        """Displays the result of a cell that ends with `monitorch.off()`.
+
+        This is a line of text if the call itself has shown the picture, or if it was not to be
+        shown.
+        """
         if self._cell is None or self._cell != find_cell() or not _is_result_of_cell():
-            raise NotImplementedError  # and IPython goes on with the other methods
+            raise NotImplementedError  # IPython then tries its other methods
         if self.saved_path is not None or not self.displayed:
             find_shell().display_pub.publish({"text/plain": repr(self)})
 
@@ -91,21 +94,21 @@ class RenderOutput:
 
 
 def _measure(png: bytes) -> "tuple[int, int]":
-    """Width and height in pixels, which a PNG begins with."""
+    """The width and height in pixels, from the header of the PNG."""
     if not png.startswith(_PNG_START):
         return 0, 0
     return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
 def find_shell() -> "Any":
-    """IPython's shell that the program runs in, or None."""
+    """The shell of IPython in which the program runs, or None."""
     ipython = sys.modules.get("IPython")
     get = getattr(ipython, "get_ipython", None)
     return None if get is None else get()
 
 
 def is_notebook() -> bool:
-    """Whether pictures can be shown here: there is a kernel behind a notebook or a console."""
+    """Whether pictures can be shown: there is a kernel of a notebook or a console."""
     shell = find_shell()
     return shell is not None and (
         getattr(shell, "kernel", None) is not None
@@ -114,12 +117,13 @@ def is_notebook() -> bool:
 
 
 def find_cell() -> "int | None":
-    """The number of the notebook's cell that runs."""
+    """The number of the running cell of the notebook."""
     return getattr(find_shell(), "execution_count", None) if is_notebook() else None
 
 
 def name_cell(filename: str) -> "str | None":
-    """What a notebook's user calls the cell whose code has this file's name: `In [3]`."""
+    """The name that a notebook's user sees for the cell whose code has this file's name: `In
+    [3]`."""
     number = find_cell_number(filename)
     return None if number is None else f"In [{number}]"
 
@@ -132,7 +136,7 @@ def find_cell_number(filename: str) -> "int | None":
 
 
 def find_notebook() -> str:
-    """The name of the notebook's file, or an empty text where the front end does not pass it on."""
+    """The name of the notebook's file; empty if the front end does not pass it on."""
     if not is_notebook():
         return ""
     names = getattr(find_shell(), "user_ns", {})
@@ -141,7 +145,7 @@ def find_notebook() -> str:
 
 
 def _is_result_of_cell() -> bool:
-    """Whether IPython shows a cell's result now; else a program asks to see the picture."""
+    """Whether IPython shows a cell's result now; otherwise a program requested the picture."""
     frame: "FrameType | None" = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__") == "IPython.core.displayhook":
@@ -151,7 +155,7 @@ def _is_result_of_cell() -> bool:
 
 
 def show(output: RenderOutput) -> None:
-    """Gives the picture to the notebook, below the running cell."""
+    """Displays the picture in the notebook, below the running cell."""
     png = output._repr_png_()
     data: "dict[str, Any]" = {"text/plain": repr(output)}
     metadata = {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PICTURES = (".png", ".svg", ".pdf", ".dot")
 _WORDS = ("lines", "on", "off", "flush", "reset", "record", "stop")
-# Of the command `monitorch`, which is handed what it can do.
+# Subcommands of the program `monitorch`, which runs them.
 _COMMANDS = ("show", "graph", "calls", "diff", "why", "check", "sql", "export")
 _CHOICES = {
     "fold": ("auto", "all", "none"),
@@ -60,7 +60,7 @@ class Magics:
         %monitorch why run.mtrace        name the line that made the NaN; show, graph, calls, diff,
                                          check, sql and export too, as in a terminal
         """
-        __tracebackhide__ = True  # an exception is the cell's own
+        __tracebackhide__ = True  # the exception belongs to the cell
         words = _split(line)
         if cell is not None:
             self._run_cell(words, cell)
@@ -105,16 +105,18 @@ class Magics:
         runtime._begin(frame, settings)
 
     def _compile(self, cell: str, around: str) -> "tuple[list[CodeType], str]":
-        """Its lines are counted as they are seen, the one with %%monitorch included. `around` is
-        the name of the code that the magic runs in, which has the cell's number: IPython 9 has
-        counted on when a cell runs."""
+        """Compiles a cell. The line with %%monitorch counts as its first, as the user sees it.
+
+        `around` is the name of the code that runs the magic. It has the cell's number: IPython 9
+        has already increased its counter when a cell runs.
+        """
         shell = self._shell
         text = "\n" + shell.transform_cell(cell)
         number = _display.find_cell_number(around)
         number = shell.execution_count if number is None else number
         name = shell.compile.cache(text, number, raw_code=text)
         body = shell.transform_ast(shell.compile.ast_parse(text, filename=name)).body
-        # The last expression's value is shown, as that of any cell.
+        # The value of the last expression is shown, as in any cell.
         last = [body.pop()] if body and isinstance(body[-1], ast.Expr) and not _is_quiet(cell) else []
         codes = [shell.compile(ast.Module(body, []), name, "exec")]
         codes += [shell.compile(ast.Interactive([node]), name, "single") for node in last]
@@ -123,7 +125,7 @@ class Magics:
     # %monitorch
 
     def _do_lines(self, words: "list[str]") -> None:
-        """Limits this cell, if monitorch.on is in it too, and cells with %%monitorch."""
+        """Limits this cell, if it calls monitorch.on too, and cells with %%monitorch."""
         try:
             found = tuple(map(int, words)) or (None, None)
             first, last = found
@@ -236,7 +238,7 @@ def _read_settings(words: "list[str]") -> "tuple[_flow_settings.Settings, str | 
 
 
 def _split_include(words: "list[str]") -> "tuple[list[str], list[str]]":
-    """The globs of `--include GLOB` and `--include=GLOB`, and the other words."""
+    """The globs of `--include GLOB` and `--include=GLOB`, and the remaining words."""
     globs, others, waiting = [], [], list(words)
     while waiting:
         word = waiting.pop(0)
@@ -257,8 +259,8 @@ def _has_record(words: "list[str]") -> bool:
 
 
 def _make_recording(words: "list[str]", frame: "FrameType") -> "_recording.Recording":
-    """`--record run.mtrace last=1000 --include GLOB`: a recording of the cell that runs in the
-    frame and of what it calls. It is not started yet."""
+    """A recording of the cell that runs in the frame and of its calls: `--record run.mtrace
+    last=1000 --include GLOB`. It is not started yet."""
     from monitorch._record import options as _options
     from monitorch._record import recording as _recording
 
@@ -323,7 +325,7 @@ def _is_quiet(cell: str) -> bool:
 
 
 def _find_cell() -> "FrameType":
-    """Returns the frame of the cell that the magic is in."""
+    """The frame of the cell that contains the magic."""
     frame: "FrameType | None" = sys._getframe(1)
     while frame is not None:
         if _scope._CELL.search(frame.f_code.co_filename):

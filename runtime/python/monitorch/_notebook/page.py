@@ -5,7 +5,7 @@ import os
 
 
 class Page:
-    """The page of a trace; where a notebook displays this, it displays the page."""
+    """The page of a trace. A notebook that displays this object displays the page."""
 
     __slots__ = ("trace", "title", "html", "height")
 
@@ -32,7 +32,7 @@ class Page:
         return filename
 
     def _repr_html_(self) -> str:
-        # A frame of its own: the page's style and script are apart from those of the notebook.
+        # An iframe separates the page's style and script from those of the notebook.
         return (
             f'<iframe srcdoc="{html.escape(self.html.decode())}" title="{html.escape(self.title)}" '
             f'style="width: 100%; height: {self.height}px; border: 1px solid #8884" '
