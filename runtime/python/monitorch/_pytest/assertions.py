@@ -1,8 +1,8 @@
-"""Test modules, which pytest compiles itself to rewrite their assertions.
+"""Instrumentation of test modules, which pytest compiles itself to rewrite their assertions.
 
-It is given the tree of the instrumented source, in which the assert statements are the
-original's, so that its messages are the same; the code that it makes gets the original's
-positions. Its own cached bytecode is neither read nor written for such a module.
+pytest gets the tree of the instrumented source with the original's assert statements, so that its
+messages are the same. The code that it compiles gets the original's positions. Its own cached
+bytecode is neither read nor written for such a module.
 """
 
 import ast
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def change(rewrite: "Any") -> None:
-    """Changes the module _pytest.assertion.rewrite: it uses our code for selected modules."""
+    """Changes the module _pytest.assertion.rewrite, so that it uses this code for selected
+    modules."""
     names = ("_rewrite_test", "_read_pyc", "_write_pyc", "rewrite_asserts")
     missing = [name for name in names if not hasattr(rewrite, name)]
     if missing:
@@ -35,7 +36,7 @@ def change(rewrite: "Any") -> None:
         if code is None:
             return rewrite_test(path, config)
         made.add(code)
-        return None, code  # the first is what is known of the file, for the cache alone
+        return None, code  # the first item describes the file, only for the cache
 
     def read_none_of_instrumented(source: "Any", pyc: "Any", *rest: "Any") -> "Any":
         hook = _import_hook.get()
@@ -69,7 +70,7 @@ def _compile(rewrite: "Any", path: "Any", config: "Any") -> "CodeType | None":
         tree = ast.parse(result.text, filename=str(path))
         _restore_assertions(tree, original, source, result)
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return None  # pytest itself reports it
+        return None  # pytest itself reports the error
     rewrite.rewrite_asserts(tree, source, str(path), config)
     code: "CodeType" = compile(tree, str(path), "exec", dont_inherit=True)
     return _instrument.map_positions(code, source, result)
@@ -78,7 +79,7 @@ def _compile(rewrite: "Any", path: "Any", config: "Any") -> "CodeType | None":
 def _restore_assertions(
     tree: ast.Module, original: ast.Module, source: bytes, result: "_instrument.Result"
 ) -> None:
-    """Puts the original's conditions and messages into the assert statements."""
+    """Restores the original's conditions and messages in the assert statements."""
     wanted = _find_assertions(original)
     found = _find_assertions(tree)
     if len(wanted) != len(found):
@@ -101,7 +102,7 @@ def _find_assertions(tree: ast.Module) -> "list[ast.Assert]":
 
 
 def _find_insertions(source: bytes, result: "_instrument.Result") -> "list[tuple[int, int, int]]":
-    """(line, column in the original, size), all counted in bytes of the text as UTF-8."""
+    """The inserted texts, as (line, column in the original, size), all in bytes of UTF-8."""
     import io
     import tokenize
 
@@ -128,7 +129,8 @@ def _move(node: "Any", insertions: "list[tuple[int, int, int]]") -> None:
 def _column(
     line: int, column: int, insertions: "list[tuple[int, int, int]]", is_start: bool
 ) -> int:
-    """Text inserted right before a node moves its start; text right behind it does not."""
+    """The column in the instrumented text. A text inserted directly before a node moves its start;
+    one directly after it does not."""
     return column + sum(
         size
         for at_line, at, size in insertions

@@ -1,4 +1,5 @@
-"""The fixture `monitorch_golden`: a trace of the test that is kept, and compared with each later run."""
+"""The fixture `monitorch_golden`: a kept trace of the test, with which each later run is
+compared."""
 
 import hashlib
 import os
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
     import pytest
 
-_LINES = 40  # of what `monitorch diff` prints
+_LINES = 40  # the most lines of `monitorch diff` that are printed
 _NAME_MAX = 100
 
 
 class Golden:
-    """The golden trace of one test. Calling it sets options of `monitorch diff`."""
+    """The golden trace of one test. A call sets options of `monitorch diff`."""
 
     path: pathlib.Path
     """Where the golden trace is."""
@@ -30,7 +31,7 @@ class Golden:
     def __init__(self, item: "pytest.Item") -> None:
         self._item = item
         self._options: "list[str]" = []
-        self._reason: "str | None" = None  # why nothing is compared
+        self._reason: "str | None" = None  # the reason why nothing is compared
         self.path = item.path.parent / "golden" / item.path.stem / (_name(item) + ".mtrace")
 
     def __call__(
@@ -42,7 +43,7 @@ class Golden:
         across_precisions: bool = False,
         ignore: "str | Iterable[str]" = (),
     ) -> "Golden":
-        """How this test is compared: as the options of `monitorch diff` of the same names."""
+        """Sets how this test is compared, by the options of `monitorch diff` of the same names."""
         options = []
         for name, value in (("rtol", rtol), ("atol", atol)):
             if value is not None:
@@ -56,13 +57,15 @@ class Golden:
         return f"<monitorch golden trace {_short(self.path)}>"
 
     def leave_out(self, reason: str) -> None:
-        """Nothing is compared or written; "" where the test has failed by itself."""
+        """Skips the comparison and the writing. The reason is "" if the test has failed by
+        itself."""
         self._reason = reason
         if reason:
             self._report(f"{_short(self.path)}: not compared: {reason}")
 
     def compare(self, trace: str, may_write: bool) -> str:
-        """Compares the run's trace with the golden one: the test's failure, or ""."""
+        """Compares the run's trace with the golden one. Returns the text of the test's failure, or
+        ""."""
         if self._reason is not None:
             return ""
         wants_new = bool(self._item.config.option.monitorch_update_golden)
@@ -89,7 +92,7 @@ class Golden:
         return done.returncode, (done.stdout or done.stderr).rstrip()
 
     def _describe(self, trace: str, code: int, text: str) -> str:
-        """The verdict of diff, and what to type next."""
+        """The result of diff, and the command to type next."""
         from monitorch._record.nonfinite import _shorten
 
         lines = text.splitlines()
@@ -110,7 +113,7 @@ class Golden:
         return shlex.join(["pytest", "--monitorch-update-golden", self._item.nodeid])
 
     def _keep(self, trace: str) -> pathlib.Path:
-        """A copy of the run's trace, for use after pytest has ended."""
+        """Copies the run's trace, for use after pytest has ended."""
         cache = getattr(self._item.config, "cache", None)
         if cache is not None:
             folder = cache.mkdir("monitorch")
@@ -134,7 +137,8 @@ class Golden:
         return ""
 
     def _report(self, text: str) -> None:
-        """In pytest's summary; properties of a report reach it from workers of pytest-xdist too."""
+        """Adds a line to pytest's summary; properties of a report also arrive from workers of
+        pytest-xdist."""
         self._item.user_properties.append(("monitorch", text))
 
 
@@ -149,12 +153,12 @@ def _is_ci() -> bool:
 
 
 def _short(path: pathlib.Path) -> str:
-    """As seen from the current folder."""
+    """The path relative to the current folder."""
     return os.path.relpath(path) if path.is_relative_to(pathlib.Path.cwd()) else str(path)
 
 
 def _name(item: "pytest.Item") -> str:
-    """The test's id as a file's name; a hash keeps ids apart that would have the same."""
+    """The test's id as a file name; a hash separates ids that would get the same name."""
     own = item.nodeid.partition("::")[2] or item.name
     name = re.sub(r"[^\w.,=+\[\]-]", "_", own.replace("::", "."))
     if name != own.replace("::", ".") or len(name) > _NAME_MAX or name.startswith("."):

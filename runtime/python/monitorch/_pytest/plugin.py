@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from monitorch._pytest.golden import Golden
     from monitorch._pytest.watch import Watch
 
-_WATCH = "_monitorch_watch"  # of an item: the recording of the test that is running
+_WATCH = "_monitorch_watch"  # attribute of an item: the recording of the running test
 
 
 def pytest_addoption(parser: "pytest.Parser") -> None:
@@ -73,7 +73,7 @@ def pytest_load_initial_conftests(early_config: "pytest.Config") -> None:
 
 
 def _find_watch(item: "pytest.Item") -> "Watch":
-    """The test's own: one, whoever asks for it."""
+    """The test's only watch, which its fixtures and options share."""
     watch: "Watch | None" = getattr(item, _WATCH, None)
     if watch is None:
         from monitorch._pytest import watch as _pytest_watch
@@ -87,8 +87,8 @@ def _find_watch(item: "pytest.Item") -> "Watch":
 def monitorch_no_nan(request: "pytest.FixtureRequest") -> "Generator[Watch, None, None]":
     """Fails the test if a line makes a NaN, and names the line and the cause.
 
-    Records what runs from here on: the test, and the functions that it calls in files below the
-    current folder; with --monitorch, everything that is recorded.
+    Records the code that runs from here on: the test, and the functions that it calls in files
+    below the current folder; with --monitorch, everything that is recorded.
     """
     watch = _find_watch(request.node)
     watch.forbid("nan")
@@ -98,12 +98,12 @@ def monitorch_no_nan(request: "pytest.FixtureRequest") -> "Generator[Watch, None
 
 @pytest.fixture
 def monitorch_golden(request: "pytest.FixtureRequest") -> "Generator[Golden, None, None]":
-    """Compares what the test's code does with the golden trace of an earlier run.
+    """Compares the values of the test's code with the golden trace of an earlier run.
 
-    Records what runs from here on, as monitorch_no_nan does. The first run writes the golden trace,
-    into the folder `golden` beside the test's file. A later one fails if `monitorch diff` finds a
-    difference; call the fixture to set its options: monitorch_golden(rtol=1e-3, ignore=["run_id"]).
-    pytest --monitorch-update-golden writes it anew.
+    Records the code that runs from here on, as monitorch_no_nan does. The first run writes the
+    golden trace into the folder `golden` beside the test's file. A later run fails if `monitorch
+    diff` finds a difference; call the fixture to set its options: monitorch_golden(rtol=1e-3,
+    ignore=["run_id"]). pytest --monitorch-update-golden replaces the golden trace.
     """
     from monitorch._pytest import golden as _pytest_golden
 
@@ -115,11 +115,12 @@ def monitorch_golden(request: "pytest.FixtureRequest") -> "Generator[Golden, Non
 
 
 def _report(item: "pytest.Item", outcome: "Any", phase: str) -> None:
-    """What the recording shows is the test's failure; if it has one already, a section of its report."""
+    """Makes the recording's findings the test's failure, or a section of its report if it has
+    failed already."""
     watch: "Watch | None" = getattr(item, _WATCH, None)
     if watch is None:
         return
-    # A unittest.TestCase keeps its failure, which pytest reads later.
+    # A unittest.TestCase keeps its failure in a list, which pytest reads later.
     has_passed = outcome.excinfo is None and not getattr(item, "_excinfo", None)
     for title, found in watch.finish(has_passed):
         if has_passed:
@@ -132,7 +133,7 @@ def _report(item: "pytest.Item", outcome: "Any", phase: str) -> None:
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: "pytest.Item") -> "Generator[None, Any, None]":
     if hasattr(item, _WATCH):
-        delattr(item, _WATCH)  # a test that is run again
+        delattr(item, _WATCH)  # the test may be run again
     if item.config.option.monitorch_no_nan:
         if item.get_closest_marker("monitorch_allow_nan") is None:
             _find_watch(item).forbid("nonfinite")
@@ -143,7 +144,7 @@ def pytest_runtest_setup(item: "pytest.Item") -> "Generator[None, Any, None]":
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_call(item: "pytest.Item") -> "Generator[None, Any, None]":
-    """A NaN is the test's failure, not one of its teardown."""
+    """Fails the test itself, and not its teardown, for a NaN."""
     outcome = yield
     _report(item, outcome, "call")
 
@@ -157,7 +158,8 @@ def pytest_runtest_teardown(item: "pytest.Item") -> None:
 
 
 def pytest_terminal_summary(terminalreporter: "Any") -> None:
-    """Golden traces that were written, and recordings that ended early, of workers of pytest-xdist too."""
+    """Prints written golden traces and recordings that ended early, also of workers of
+    pytest-xdist."""
     lines: "list[str]" = []
     for reports in terminalreporter.stats.values():
         for report in reports:

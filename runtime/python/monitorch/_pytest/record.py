@@ -1,4 +1,5 @@
-"""`pytest --monitorch run.mtrace`: the whole run is recorded, as `python -m monitorch run -m pytest` does."""
+"""`pytest --monitorch run.mtrace`: records the whole run, as `python -m monitorch run -m pytest`
+does."""
 
 import os
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def begin(config: "pytest.Config", text: "str | None", include: "list[str]") -> None:
-    """From now on modules are instrumented, and, with `text`, recorded until pytest ends."""
+    """Instruments modules from now on. With `text`, records until pytest ends."""
     hook = _import_hook.Hook(select(config, include), _automatic._say)
     if text:
         _record_all(config, text)
@@ -26,7 +27,8 @@ def begin(config: "pytest.Config", text: "str | None", include: "list[str]") -> 
 
 
 def _record_all(config: "pytest.Config", text: str) -> None:
-    """Until pytest has done with its configuration. UsageError says what is wrong."""
+    """Records until pytest's configuration is removed. Raises UsageError, which says what is
+    wrong."""
     try:
         path, options = _options.parse(text)
         if config.known_args_namespace.monitorch_backward:
@@ -56,7 +58,8 @@ def _record_all(config: "pytest.Config", text: str) -> None:
 
 
 def select(config: "pytest.Config", include: "list[str]") -> Selected:
-    """What `python -m monitorch run -m pytest` would record, and what lies below pytest's rootdir."""
+    """The selection of `python -m monitorch run -m pytest`, and all files below pytest's
+    rootdir."""
     roots = dict.fromkeys([find_current_folder(), str(config.rootpath)])
     settings: "dict[str, Any]" = {
         "script": "",
@@ -82,6 +85,6 @@ def _report_workers(path: str) -> None:
 
 
 def _add_worker(path: str) -> str:
-    """Each process of pytest-xdist has a trace of its own."""
+    """Gives each process of pytest-xdist a trace of its own."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     return _trace_path.add_word(path, worker) if worker else path

@@ -1,4 +1,4 @@
-"""The recording of one test, and what is asked of it: a NaN, and the golden trace."""
+"""The recording of one test, and its checks: NaN, and the golden trace."""
 
 import json
 import os
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from monitorch._pytest.golden import Golden
 
 _MEMORY = "/dev/shm"
-_MEMORY_FREE = 4 << 30  # bytes; with less a long test could fill it
-_DEPTH = "2"  # steps back that are printed of what a NaN was made from
-_ANSWERS_MAX = 20  # infinities of the forward that are passed over to find a gradient
+_MEMORY_FREE = 4 << 30  # in bytes; with less, a long test could fill the memory
+_DEPTH = "2"  # the number of steps back from a NaN that are printed
+_ANSWERS_MAX = 20  # the most infinities of the forward to skip in the search for a gradient
 _ALLOW = "\n\nif the test makes it on purpose: @pytest.mark.monitorch_allow_nan"
 
 
 def _make_folder() -> str:
-    """In memory where there is room: a file on a disk costs a short test ten times as much."""
+    """Makes the trace's folder, in memory if there is room: on a disk a short test takes ten times
+    as long."""
     try:
         state = os.statvfs(_MEMORY)
         if "TMPDIR" not in os.environ and state.f_bavail * state.f_frsize >= _MEMORY_FREE:
@@ -38,11 +39,12 @@ def _make_folder() -> str:
 
 
 class Watch:
-    """Of one test. Its events are in a trace of their own, or part of what is being recorded."""
+    """The watch of one test. Its events are in a trace of their own, or part of the active
+    recording."""
 
     def __init__(self, item: "pytest.Item") -> None:
         self._item = item
-        self._forbidden = ""  # "nan", "nonfinite"
+        self._forbidden = ""  # "", "nan" or "nonfinite"
         self._golden: "Golden | None" = None
         self._folder = ""
         self._recording: "_recording.Recording | None" = None
@@ -50,14 +52,14 @@ class Watch:
         self._found: "list[tuple[str, str]]" = []
 
     def forbid(self, what: str) -> None:
-        """From now on the test may make no "nan", or nothing "nonfinite"."""
+        """Forbids values from now on: "nan", or all that is "nonfinite"."""
         if self._forbidden != "nonfinite":
             self._forbidden = what
         if self._recording is None:
             self._begin()
 
     def compare(self, golden: "Golden") -> None:
-        """From now on the test is recorded into a trace that holds nothing else."""
+        """Records the test from now on into a trace that holds nothing else."""
         active = _recording.find_any()
         if active is not None and not active.is_paused and active is not self._recording:
             golden.leave_out(f"{active.path} records the whole run")
@@ -72,7 +74,7 @@ class Watch:
         active = _recording.find_any()
         if active is None or active.is_paused:
             self._folder = _make_folder()
-            # What torch.compile compiles stays as it is for the option, which nobody asked for here.
+            # The option leaves compiled graphs whole: no test asked for it.
             mode = "skip" if self._forbidden == "nonfinite" else "break"
             path = os.path.join(self._folder, "test.mtrace")
             active = _recording.record(
@@ -90,7 +92,8 @@ class Watch:
         return is_marked or bool(self._item.config.option.monitorch_backward)
 
     def _follow(self) -> None:
-        """What was imported before is not instrumented, unless that was asked for from the start."""
+        """Follows code that was imported before: it is instrumented only if that was requested from
+        the start."""
         from monitorch._compile import import_hook as _import_hook
         from monitorch._follow import follow as _follow
         from monitorch._pytest import record as _pytest_record
@@ -103,7 +106,8 @@ class Watch:
         )
 
     def finish(self, has_passed: bool) -> "list[tuple[str, str]]":
-        """Ends it: (title, text) of each fault. `has_passed`: without what is found here."""
+        """Ends the watch. Returns the (title, text) of each fault. `has_passed` does not count
+        these faults."""
         golden = self._golden
         if golden is not None and not has_passed:
             golden.leave_out("")
@@ -112,7 +116,7 @@ class Watch:
         return found
 
     def end(self) -> None:
-        """Ends the recording, and asks. May be called again."""
+        """Ends the recording and runs the checks. May be called again."""
         from monitorch import _recorder
         from monitorch._follow import follow as _follow
 
@@ -133,13 +137,13 @@ class Watch:
             self._folder = ""
 
     def _note_early_end(self, summary: "Any") -> None:
-        """Shown in pytest's summary: later code was not checked."""
+        """Notes for pytest's summary that later code was not checked."""
         if summary is not None and summary.stopped is not None:
             text = f"{self._item.nodeid}: not recorded to its end: {summary.stopped}"
             self._item.user_properties.append(("monitorch", text))
 
     def _ask(self, trace: str) -> None:
-        """A golden trace is last: with a NaN in it, it is not written."""
+        """Runs the checks. The golden trace is last: it is not written if it has a NaN."""
         if self._forbidden and not self._found:
             explain = _explain if self._forbidden == "nan" else _explain_unmeant
             text = explain(trace, self._first) or _explain_backward(trace, self._first)
@@ -155,13 +159,14 @@ class Watch:
 def _find_nonfinite(
     trace: str, first: int, wants_infinities: bool
 ) -> "tuple[int, str, int, str] | None":
-    """(number, file, line, name) of the first event from `first` on that holds NaN, or an infinity."""
+    """The (number, file, line, name) of the first event from `first` on that holds NaN, or an
+    infinity."""
     from monitorch._load import load
 
     columns = ["seq", "file", "line", "name", "nan", "value"]
     events: "Any" = load(trace, columns=columns, nan=True)
     for number, file, line, name, count, value in zip(*(events[column] for column in columns)):
-        # Of an array it is counted; a number has no counts.
+        # An array has counts of them; a number has none.
         has_nan = count > 0 or (count < 0 and value != value)
         if number >= first and (wants_infinities or has_nan):
             return number, file, line, name
@@ -169,7 +174,7 @@ def _find_nonfinite(
 
 
 def _ask_why(trace: str, event: str, *options: str) -> "tuple[int, str]":
-    """The exit code and the output of `monitorch why`; 3 where it could not answer."""
+    """The exit code and the output of `monitorch why`; 3 if it failed."""
     command = _command.find_command()
     if command is None:
         return 3, ""
@@ -189,7 +194,8 @@ def _why(trace: str, event: str) -> "tuple[int, str]":
 
 
 def _explain_backward(trace: str, first: int) -> str:
-    """Of the first gradient, or parameter that a step wrote, that is not finite; empty where there is none."""
+    """Explains the first gradient that is not finite, or the first such parameter that a step
+    wrote. Empty if there is none."""
     for _ in range(_ANSWERS_MAX):
         code, text = _ask_why(trace, f"#{first}+", "--json")
         answer = json.loads(text) if code == 1 and text else {}
@@ -198,12 +204,12 @@ def _explain_backward(trace: str, first: int) -> str:
             return ""
         if any("gradient" in one or "parameter" in one for one in producers):
             return _why(trace, f"#{first}+")[1]
-        first = answer["event"]["seq"] + 1  # an infinity of the forward, which is allowed
+        first = answer["event"]["seq"] + 1  # skips an infinity of the forward, which is allowed
     return ""
 
 
 def _explain(trace: str, first: int) -> str:
-    """Of the first event from `first` on that holds NaN; empty where there is none."""
+    """Explains the first event from `first` on that holds NaN. Empty if there is none."""
     from monitorch._record.nonfinite import _shorten
 
     found = _find_nonfinite(trace, first, False)
@@ -215,7 +221,8 @@ def _explain(trace: str, first: int) -> str:
 
 
 def _explain_unmeant(trace: str, first: int) -> str:
-    """Of the first NaN from `first` on, or infinity that its line does not name; empty where there is none."""
+    """Explains the first NaN from `first` on, or infinity that its line does not name. Empty if
+    there is none."""
     from monitorch._record.nonfinite import _shorten
 
     found = _find_nonfinite(trace, first, True)
