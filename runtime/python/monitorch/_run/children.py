@@ -1,5 +1,8 @@
-"""Processes that multiprocessing starts anew (`spawn`, `forkserver`) import the main module
-again. This module makes them instrument it, and record, as their parent does."""
+"""Instrumentation and recording in processes that multiprocessing spawns (`spawn`, `forkserver`).
+
+They import the main module again. This module makes them instrument it, and record, as their parent
+does.
+"""
 
 import os
 
@@ -11,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Runs in the child before it touches the main module. A child that cannot do it runs as ever.
+# Runs in the child before it imports the main module. If it fails there, the child runs normally.
 _PROGRAM = """\
 import sys
 added = {folder!r} not in sys.path and not sys.path.append({folder!r})
@@ -32,7 +35,7 @@ spied: "tuple[str, str] | None" = None
 
 
 class _Arrival:
-    """Becomes a call of `begin` where it is unpickled."""
+    """An object that runs a program where it is unpickled."""
 
     def __init__(self, program: str) -> None:
         self._program = program
@@ -42,7 +45,7 @@ class _Arrival:
 
 
 def change(spawn: "Any") -> None:
-    """Changes multiprocessing.spawn: the first data that it sends to a child holds ours too."""
+    """Changes multiprocessing.spawn: the first data sent to a child include monitorch's own."""
     get_preparation_data = spawn.get_preparation_data
 
     def get_preparation_data_and_hook(name: str) -> "dict[str, Any]":
@@ -73,7 +76,7 @@ def begin(
     seed: "tuple[int | None, str | None]",
     saved: "tuple[str, str] | None",
 ) -> None:
-    """In the child."""
+    """Starts instrumentation and recording in the child."""
     global recorded
     from monitorch._compile.selected import Selected
     from monitorch._record import automatic as _automatic

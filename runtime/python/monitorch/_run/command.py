@@ -1,4 +1,4 @@
-"""The command line of `python -m monitorch`: `run` here, the other commands in C."""
+"""The command line of `python -m monitorch`: `run` in Python, the other commands in C."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Iterable, NoReturn
 
-# Where the program monitorch, whose text it is otherwise, is not installed.
+# Used if the program monitorch, which normally prints the usage, is not installed.
 _HELP = """\
 usage: python -m monitorch run [options] SCRIPT [ARGUMENTS...]
 
@@ -19,7 +19,7 @@ _REPEATABLE = ("include", "exclude", "functions", "lines", "spy", "at", "map")
 
 
 class Usage(Exception):
-    """What is wrong with the command line."""
+    """An error in the command line."""
 
 
 def main() -> None:
@@ -61,14 +61,16 @@ def _run(words: "list[str]") -> None:
 
 
 def _describe(error: OSError) -> str:
-    """What the recorder raises names the trace and the system's message in one text."""
+    """The text of an error. The recorder's errors have the trace and the system's message in one
+    text."""
     if error.filename is None:
         return f"the current folder: {error.strerror}" if error.strerror else str(error)
     return f"{error.filename}: {error.strerror}"
 
 
 def read_words(words: "list[str]") -> "tuple[dict[str, Any], str, list[str]]":
-    """(options, "script", "module", "code", "help" or "version", the program's own words)."""
+    """Returns (options, "script", "module", "code", "help" or "version", the program's own
+    words)."""
     options: "dict[str, Any]" = {name: [] for name in _REPEATABLE}
     rest = list(words)
     while rest:
@@ -98,14 +100,14 @@ def _want_program(words: "list[str]") -> "list[str]":
 
 
 def _load_compiler() -> "Any":
-    """The table of options is the compiler's, in C: completions are made from it too."""
+    """The table of options is the compiler's, in C, which makes completions from it too."""
     from monitorch import _instrument
 
     return _instrument
 
 
 def _list_options() -> "dict[str, tuple[str, bool]]":
-    """{as it is typed: (its key, whether it has an argument)}."""
+    """Returns {option as typed: (its key, whether it has an argument)}."""
     found = {}
     for letter, name, argument in _load_compiler().run_options():
         option = ("functions" if name == "function" else name, argument is not None)
@@ -161,7 +163,8 @@ def _suggest(name: str, known: "Iterable[str]") -> str:
 
 
 def find_command() -> "str | None":
-    """Beside the package, as `make` and `make install` put it, or else on the PATH."""
+    """The path of the command: beside the package, where `make` and `make install` put it, or on
+    the PATH."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = [
         os.path.join(package, "..", "..", "bin"),
@@ -201,7 +204,7 @@ def _print(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has closed the pipe
 
 
 def _refuse(text: str, exit_code: int) -> "NoReturn":

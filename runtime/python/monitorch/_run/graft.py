@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read(options: "dict[str, Any]") -> "dict[str, object]":
-    """The options of the recording."""
+    """Reads the options of the recording."""
     if options.get("graft") is None:
         for name in ("at", "each", "map"):
             if options.get(name):
@@ -38,7 +38,7 @@ def read(options: "dict[str, Any]") -> "dict[str, object]":
 
 
 def prepare(options: "dict[str, Any]", path: str) -> "Callable[[], None]":
-    """The function that prints the report."""
+    """Returns the function that prints the report."""
     command = find_command()
     words = [command or "monitorch", "diff"]
     words += [f"--map={text}" for text in options["map"]] + (["-q"] if options.get("quiet") else [])
@@ -47,7 +47,7 @@ def prepare(options: "dict[str, Any]", path: str) -> "Callable[[], None]":
 
 
 def _report(process: int, words: "list[str]", folder: str) -> None:
-    """At exit, on standard error, when the trace is finished."""
+    """Prints the report at exit, on standard error, after the trace is finished."""
     if os.getpid() != process:
         return
     try:

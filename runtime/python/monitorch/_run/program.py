@@ -1,8 +1,8 @@
-"""A program, run as `python` itself would run it.
+"""A program, run exactly as `python` would run it.
 
-What `python script.py` does before and after a program is done here: __main__'s names,
-sys.argv, sys.path, what is left of these at the end, and a traceback that begins with the
-program's own frames.
+This module repeats the actions of `python script.py` before and after a program: __main__'s names,
+sys.argv, sys.path, their state at the end, and a traceback that begins with the program's own
+frames.
 """
 
 import builtins
@@ -26,18 +26,21 @@ if TYPE_CHECKING:
 
 
 class Program:
-    """What the command line names."""
+    """The program that the command line names."""
 
     def __init__(self, kind: str, words: "list[str]") -> None:
         self.kind = kind  # "script", "module", "code", "stdin" or "folder" (also: a zip file)
         self.words = words  # the program, and its arguments
-        self.path = words[0]  # absolute, of what has one
+        self.path = words[0]  # absolute, if the program has a path
         self.source: "bytes | None" = None
-        self.code: "CodeType | None" = None  # None where runpy finds it
+        self.code: "CodeType | None" = None  # None if runpy finds it
 
 
 def find(kind: str, words: "list[str]") -> Program:
-    """Reads it, where it is no module. Does not return for what `python` would not run."""
+    """Finds the program, and reads it unless it is a module.
+
+    Does not return if `python` would not run it.
+    """
     program = Program(kind, words)
     if kind == "script":
         _find_script(program)
@@ -48,7 +51,7 @@ def find(kind: str, words: "list[str]") -> Program:
 
 
 def _find_script(program: Program) -> None:
-    """What a path names: a source, bytecode, a folder, a zip file, or standard input."""
+    """Finds what a path names: a source, bytecode, a folder, a zip file, or standard input."""
     if program.words[0] == "-":
         program.kind, program.path = "stdin", "<stdin>"
         program.source = sys.stdin.buffer.read()
@@ -58,7 +61,7 @@ def _find_script(program: Program) -> None:
     if _has_importer(program.path):
         program.kind = "folder"
         if _is_without_main(program.path):
-            _run_plainly(program)  # before a trace is begun, which replaces an older one
+            _run_plainly(program)  # before a trace is begun, which would replace an older one
         return
     try:
         with open(program.path, "rb") as file:
@@ -68,13 +71,13 @@ def _find_script(program: Program) -> None:
 
 
 def _is_without_main(path: str) -> bool:
-    """Whether a folder is none that Python runs, or cannot be read."""
+    """Whether it is a folder without a __main__, or one that cannot be read."""
     names = (f"{path}/__main__{suffix}" for suffix in importlib.machinery.all_suffixes())
     return os.path.isdir(path) and not any(map(os.path.exists, names))
 
 
 def _has_importer(path: str) -> bool:
-    """Whether Python would look for a __main__ in it."""
+    """Whether Python would search the path for a __main__."""
     for hook in sys.path_hooks:
         try:
             hook(path)
@@ -85,7 +88,7 @@ def _has_importer(path: str) -> bool:
 
 
 def compile_with(program: Program, hook: "Hook") -> None:
-    """Instruments and compiles it. Does not return for what `python` would not run."""
+    """Instruments and compiles the program. Does not return if `python` would not run it."""
     if program.source is None:
         return
     try:
@@ -106,7 +109,7 @@ def compile_with(program: Program, hook: "Hook") -> None:
 
 
 def _register_lines(program: Program) -> None:
-    """For tracebacks, which show the lines of `-c` from 3.13 on."""
+    """Registers the lines of `-c` for tracebacks, which show them from 3.13 on."""
     if program.kind == "code" and sys.version_info >= (3, 13):
         import linecache
 
@@ -115,7 +118,7 @@ def _register_lines(program: Program) -> None:
 
 
 def _run_plainly(program: Program) -> "NoReturn":
-    """Lets `python` itself say why it does not run this."""
+    """Runs `python` itself, which reports why it does not run the program."""
     words = _find_words_of_python()
     words += ["-c", *program.words] if program.kind == "code" else program.words
     sys.stdout.flush()
@@ -123,22 +126,22 @@ def _run_plainly(program: Program) -> "NoReturn":
 
 
 def _find_words_of_python() -> "list[str]":
-    """The interpreter and its options: what stands before `-m monitorch`."""
+    """The interpreter and its options: the words before `-m monitorch`."""
     words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
     last = words.pop() if words else ""
     if last == "monitorch" and words:
         last = words.pop() + "monitorch"
     if not last.startswith("-") or not last.endswith("mmonitorch"):
-        return [sys.executable]  # started by something else
+        return [sys.executable]  # another program started this one
     flags = last[: -len("mmonitorch")]
     return words if flags == "-" else [*words, flags]
 
 
 def execute(program: Program) -> None:
-    """Runs it; does not return where all frames below could be left first."""
+    """Runs the program. Does not return if it could leave all frames below first."""
     is_first = _can_leave_frames()
     if not is_first:
-        # A profiler's __main__, for instance, is needed yet; its frames know it.
+        # The present __main__, a profiler's for instance, is still needed: its frames use it.
         sys.modules["__main__"] = type(sys)("__main__")
     names = vars(sys.modules["__main__"])
     _reset_names(names)
@@ -158,7 +161,8 @@ def execute(program: Program) -> None:
         _register_lines(program)
         arguments = program.code, names
 
-    # Nothing here may keep the module's names: they are destroyed when the interpreter ends.
+    # No variable here may refer to the module's names: they are destroyed when the interpreter
+    # ends.
     kind, module = program.kind, ref(sys.modules["__main__"])
 
     def end() -> None:
@@ -177,10 +181,10 @@ def execute(program: Program) -> None:
 
 
 def _can_leave_frames() -> bool:
-    """Whether there is nothing below us but the way here: no debugger, profiler or the like."""
+    """Whether only frames of this package are below: no debugger, profiler or the like."""
     if sys.flags.inspect:
         return False
-    # runpy twice, our __main__ (its names are gone), twice _command, execute.
+    # The frames: runpy twice, monitorch's __main__ (its names are gone), twice _command, execute.
     files = ["runpy", "runpy", "__main__", "monitorch._run.command", "monitorch._run.command", __name__]
     frame: "FrameType | None" = sys._getframe(1)
     while frame is not None and files and frame.f_globals.get("__name__") == files[-1]:
@@ -190,7 +194,7 @@ def _can_leave_frames() -> bool:
 
 
 class _Left(Exception):
-    """Leaves all frames; what sys.excepthook is then runs the program."""
+    """An exception that leaves all frames; its sys.excepthook then runs the program."""
 
 
 def _leave_frames(function: "Any", arguments: "tuple[Any, ...]", end: "Any") -> "NoReturn":
@@ -200,7 +204,7 @@ def _leave_frames(function: "Any", arguments: "tuple[Any, ...]", end: "Any") -> 
 
 
 def _reset_names(names: "dict[str, Any]") -> None:
-    """__main__ as it is when Python has made it."""
+    """Gives __main__ the names that Python gives it at the start."""
     names.clear()
     names["__name__"] = "__main__"
     names["__doc__"] = names["__package__"] = None
@@ -233,7 +237,7 @@ def _forget_names(kind: str, module: "ModuleType | None") -> None:
 
 
 def _set_path(program: Program) -> None:
-    """sys.path[0]: the current folder stands there, for `-m monitorch`."""
+    """Sets sys.path[0], which for `-m monitorch` is the current folder."""
     is_safe = bool(getattr(sys.flags, "safe_path", sys.flags.isolated))
     if program.kind == "folder":
         sys.path[: 0 if is_safe else 1] = [program.path]
@@ -246,8 +250,11 @@ def _set_path(program: Program) -> None:
 
 
 def _leave_out_own_frames(error: BaseException, end: "Callable[[], None]") -> None:
-    """The interpreter prints the traceback when the exception has left our frames too, by way of
-    sys.excepthook: there it gets the part that is the program's."""
+    """Removes monitorch's frames from a traceback.
+
+    The interpreter prints the traceback by sys.excepthook after the exception has left monitorch's
+    frames too; the hook gets only the part of the program.
+    """
     trace = error.__traceback__
     shown = None if trace is None else trace.tb_next
     hook = getattr(sys, "excepthook", None)

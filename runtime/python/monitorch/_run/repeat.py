@@ -1,4 +1,4 @@
-"""The second run of `monitorch run --repeat-noise`: the program once more, each value disturbed."""
+"""The second run of `monitorch run --repeat-noise`: the same program with each value disturbed."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ _WITH_VALUE = ("steps", "seed")
 def prepare(
     options: "dict[str, Any]", kind: str, words: "list[str]", path: str, is_quiet: bool
 ) -> "Callable[[], None]":
-    """The function that runs the program again. Usage where it cannot be run twice."""
+    """Returns the function that runs the program again. Raises Usage if it cannot be run twice."""
     _check(options, kind, words)
     other = _trace_path.add_word(path, _noise.WORD)
     command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def _repeat(
     path: str,
     is_quiet: bool,
 ) -> None:
-    """At exit. What the program prints was printed before."""
+    """Runs the program again at exit. Its output is dropped: the first run has printed it."""
     if os.getpid() != process:
         return
     try:

@@ -1,4 +1,4 @@
-"""`python -m monitorch run`: what its options ask for, and the recording of the whole run."""
+"""`python -m monitorch run`: its options, and the recording of the whole run."""
 
 import atexit
 import importlib.util
@@ -38,8 +38,11 @@ _OF_RECORDING = (
 
 
 def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Program":
-    """Finds the program and begins to record. Usage where the words make no sense, OSError where
-    the trace cannot be written. Does not return for what `python` itself would not run."""
+    """Finds the program and begins to record.
+
+    Raises Usage if the words make no sense, and OSError if the trace cannot be written. Does not
+    return if `python` itself would not run the program.
+    """
     if _torchrun.is_launcher(kind, words[0]):
         words = _torchrun.change_words(words, options)
         unwanted: "dict[str, Any]" = {**dict.fromkeys(_OF_RECORDING), "spy": []}
@@ -58,7 +61,7 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     _settings.command = words if kind == "script" else [f"-{kind[0]}", *words]
     _settings.seed, _settings.deterministic = seed, mode
     if _recording.find_any() is not None:
-        _settings.write_start()  # MONITORCH had it begin before all this was known
+        _settings.write_start()  # MONITORCH began the recording before these settings were known
     if path is not None:
         again = None
         if "repeat-noise" in options:
@@ -75,11 +78,11 @@ def prepare(options: "dict[str, Any]", kind: str, words: "list[str]") -> "Progra
     return program
 
 
-# What the options say
+# Reading of the options
 
 
 def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, Any]":
-    """What `Selected` wants."""
+    """The settings of `Selected`."""
     script = program.path if program.kind in ("script", "stdin", "code") else ""
     roots = [find_current_folder()]
     if program.kind in ("script", "folder"):
@@ -108,7 +111,7 @@ def _read_settings(options: "dict[str, Any]", program: "Program") -> "dict[str, 
 
 
 def _read_seed(options: "dict[str, Any]") -> "tuple[int | None, str | None]":
-    """The seed, and whether deterministic algorithms are wanted."""
+    """Returns the seed, and whether deterministic algorithms are wanted."""
     given = options.get("deterministic")
     mode = "yes" if given is True else given
     text = options.get("seed", None if mode is None else "0")
@@ -119,7 +122,7 @@ def _read_seed(options: "dict[str, Any]") -> "tuple[int | None, str | None]":
 
 
 def _find_root_of_module(name: str) -> "list[str]":
-    """The folders that the module's package is found in, but none that pip installs into."""
+    """The folders that contain the module's package, without those that pip installs into."""
     try:
         spec = importlib.util.find_spec(name.partition(".")[0])
     except (ImportError, ValueError):
@@ -132,7 +135,7 @@ def _find_root_of_module(name: str) -> "list[str]":
 
 
 def _read_recording(options: "dict[str, Any]") -> "tuple[str | None, dict[str, object]]":
-    """The trace's path, None where nothing is to be recorded here, and the options."""
+    """Returns the trace's path (None: no recording here) and the options."""
     if os.environ.get("MONITORCH"):
         for name in _OF_RECORDING:
             if options.get(name) is not None:
@@ -181,7 +184,7 @@ def _begin(
     options: "dict[str, Any]",
     again: "Callable[[], None] | None",
 ) -> None:
-    """`again` runs the program once more, at exit."""
+    """Begins the recording. `again` runs the program once more, at exit."""
     is_json = bool(options.get("json"))
     if is_json and is_quiet:
         raise Usage("--json and --quiet exclude each other")
@@ -206,7 +209,7 @@ def _end(
     write: "Callable[[_recording.Recording, int], None] | None",
     is_named: bool,
 ) -> None:
-    """At exit. `write` ends the recording and writes its summary; None: it ends quietly."""
+    """Ends the recording at exit. `write` ends it and writes its summary; None: it ends quietly."""
     has_ended = recording.summary is not None
     if write is None:
         recording.stop()
@@ -217,8 +220,8 @@ def _end(
 
 
 def _has_nothing(recording: "_recording.Recording", is_named: bool) -> bool:
-    """Whether nothing is reported of this trace: the program made one of its own, to the same
-    file or before anything was recorded here, where nobody had asked for a file."""
+    """Whether the trace is not reported: the program made one in the same file, or nothing was
+    recorded and the user named no file."""
     summary = recording.summary
     if summary is None:
         return False
@@ -234,7 +237,7 @@ def _has_nothing(recording: "_recording.Recording", is_named: bool) -> bool:
 
 
 def _report_unused(hook: "_import_hook.Hook", process: int) -> None:
-    """At exit: a slip in the options would not be seen otherwise."""
+    """Reports unused options at exit: a misspelled name would not be noticed otherwise."""
     if os.getpid() != process:
         return
     from monitorch._compile import unused as _unused

@@ -1,6 +1,8 @@
-"""`run --seed N` and `--deterministic`: each source of random numbers is seeded right after the
-program has imported it, and torch is asked for deterministic algorithms. A program that seeds
-by itself does so later, and wins."""
+"""`run --seed N` and `--deterministic`.
+
+Each source of random numbers is seeded right after the program has imported it, and torch is set to
+deterministic algorithms. A program that seeds by itself does so later, which replaces this seed.
+"""
 
 import os
 import sys
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_LARGEST = (1 << 32) - 1  # that all of them accept
+_LARGEST = (1 << 32) - 1  # all sources accept it
 
 seed: "int | None" = None
 mode: "str | None" = None
@@ -20,15 +22,17 @@ mode: "str | None" = None
 
 
 def read_seed(text: str) -> int:
-    """Raises ValueError, which says what is wrong."""
+    """Reads the seed. Raises ValueError, which says what is wrong."""
     if not text.isascii() or not text.isdigit() or int(text) > _LARGEST:
         raise ValueError(f"--seed {text}: expected a whole number from 0 to {_LARGEST}")
     return int(text)
 
 
 def restart(number: int) -> None:
-    """Starts this interpreter again where its hashes of texts, which decide the order of sets, are
-    drawn by lot; returns where they are not, or by the will of who started it."""
+    """Starts this interpreter again with fixed hashes of texts, which decide the order of sets.
+
+    Returns if they are fixed already, or random because the user set them so.
+    """
     if not sys.flags.hash_randomization or sys.flags.ignore_environment:
         return
     if os.environ.get("PYTHONHASHSEED", "random") != "random":
@@ -72,7 +76,7 @@ def _change_torch(torch: "Any") -> None:
 
 
 def _ask_for_determinism(torch: "Any", warns_only: bool) -> None:
-    """torch.use_deterministic_algorithms, but without its import of torch._inductor.config:
+    """Calls torch.use_deterministic_algorithms without its import of torch._inductor.config:
     `_change_inductor` sets the flag there when the program imports it."""
     change = getattr(torch._C, "_set_deterministic_algorithms", None)
     if change is not None:
@@ -97,8 +101,8 @@ _CHANGES: "dict[str, Callable[[Any], None]]" = {
 
 
 def find_for_child(name: str) -> "tuple[int | None, str | None]":
-    """What a process of that name is to begin with that multiprocessing starts anew: its random
-    numbers are not those of its brothers."""
+    """The seed and the mode for a process of that name which multiprocessing spawns. Its random
+    numbers differ from those of its siblings."""
     if seed is None:
         return None, mode
     from binascii import crc32

@@ -1,5 +1,8 @@
-"""torchrun starts a Python of its own for each rank: its words are changed so that this starts
-`monitorch run`, as `torchrun -m monitorch run script.py` does."""
+"""Support of torchrun, which starts a Python of its own for each rank.
+
+Its words are changed so that each rank starts `monitorch run`, as `torchrun -m monitorch run
+script.py` does.
+"""
 
 import os
 import sys
@@ -37,8 +40,10 @@ def is_launcher(kind: str, word: str) -> bool:
 
 
 def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
-    """The launcher's words with `-m monitorch run` before the program of the ranks; as they were
-    where the launcher does not start Python, or its words make no sense."""
+    """The launcher's words with `-m monitorch run` before the program of the ranks.
+
+    They are unchanged if the launcher does not start Python, or if its words make no sense.
+    """
     import importlib
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
@@ -46,17 +51,17 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
     try:
         launcher = importlib.import_module("torch.distributed.run")
 
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it prints its errors again
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # torchrun prints its errors itself
             given = launcher.get_args_parser().parse_args(words[1:])
     except (ImportError, AttributeError, SystemExit):
         return words
     finally:
-        # runpy, which is to run it, warns where it is imported already.
+        # runpy, which will run it, warns if it is imported already.
         sys.modules.pop("torch.distributed.run", None)
     if given.no_python or getattr(given, "run_path", False):
         return words
     if given.module and given.training_script == "monitorch":
-        return words  # the ranks start it already
+        return words  # the ranks start monitorch already
     program = [given.training_script, *given.training_script_args]
     own = words[: len(words) - len(program)]
     ours = []
@@ -69,6 +74,6 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
         else:
             values = [value] if isinstance(value, str) else value or []
             ours += [part for text in values for part in (word, text)]
-    if given.module:  # the launcher's own -m stands before
+    if given.module:  # the launcher's own -m comes before it
         return [*own, "monitorch", "run", *ours, "-m", *program]
     return [*own, "-m", "monitorch", "run", *ours, *program]
