@@ -57,7 +57,7 @@ def __getattr__(name):
     else:
         from sys import modules
 
-        # With these Python adds the nearest name to the message.
+        # With these, Python adds the nearest name to the message.
         raise AttributeError(
             f"module 'monitorch' has no attribute {name!r}", name=name, obj=modules[__name__]
         )

@@ -1,5 +1,5 @@
-"""python -m monitorch: runs programs that are recorded, and hands on to the command monitorch."""
+"""python -m monitorch: runs programs that are recorded, and passes other commands to monitorch."""
 
 from monitorch._run import command as _command
 
-_command.main()  # nothing may follow: these names give way to the program's
+_command.main()  # must be last: the program replaces the names of this module

@@ -1,4 +1,4 @@
-"""Files that are written whole, or appended to in one write; room for them on the disk."""
+"""Files that are written whole or appended to in one write, and reserved disk space."""
 
 import errno
 import os
@@ -7,7 +7,8 @@ _CANNOT_RESERVE = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def write(path: str, data: bytes) -> None:
-    """Writes it beside and renames: `path` is the old file or the whole new one, never a part."""
+    """Writes a file beside `path` and renames it: `path` is the old file or the complete new
+    one."""
     folder, name = os.path.split(path)
     if not name:
         raise IsADirectoryError(21, "A folder, and no file's name", path)
@@ -21,7 +22,7 @@ def write(path: str, data: bytes) -> None:
         os.replace(beside, path)
     except OSError as error:
         remove(beside)
-        # What the caller knows is the path, and not what stands beside it.
+        # The caller knows `path` and not the temporary name beside it.
         raise type(error)(error.errno, error.strerror, path) from None
     except BaseException:
         remove(beside)
@@ -29,7 +30,7 @@ def write(path: str, data: bytes) -> None:
 
 
 def _write_new(path: str, data: bytes) -> None:
-    remove(path)  # of a process of this number that was killed
+    remove(path)  # left by a killed process that had the same process id
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         rest = memoryview(data)
@@ -68,9 +69,10 @@ def append(path: str, data: bytes, first: bytes = b"") -> None:
 
 
 def make_room(path: str, size: int) -> None:
-    """Raises OSError if the disk has less room: HDF5 does not survive a full disk.
+    """Reserves disk space. Raises OSError if the disk has less, since HDF5 does not survive a full
+    disk.
 
-    What is not needed is released when the file is closed.
+    Space that is not needed is released when the file is closed.
     """
     with open(path, "r+b") as file:
         end = file.seek(0, os.SEEK_END)

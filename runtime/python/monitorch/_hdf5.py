@@ -1,6 +1,6 @@
-"""HDF5 files, by h5py: names in them, and the mark that a writer leaves there.
+"""HDF5 files, by h5py: the names in them, and the mark of an open writer.
 
-HDF5 puts the mark into a file while it is open for writing, and a kill leaves it there.
+HDF5 puts the mark into a file while it is open for writing, and a killed process leaves it there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def import_h5py(wanted_by: str) -> Any:
 
 # ---- the names of metrics' keys: a slash nests groups ----
 
-#: What stands for itself in no name that begins with `%`: lone surrogates too, which are no UTF-8.
+#: Characters to be escaped in a name that begins with `%`. Lone surrogates are not UTF-8.
 _TO_ESCAPE = re.compile("[%\0\ud800-\udfff]")
 _ESCAPED = re.compile("%([0-9a-f]{4})")
 
@@ -56,7 +56,7 @@ def read_key(path: bytes, is_ours: bool) -> str:
 
 
 def escape(name: str) -> str:
-    """A slash would make a group of it."""
+    """Escapes the slashes of a name: HDF5 would make a group at each."""
     name = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
     return name if name.strip(".") else "%2E" * len(name) or "%"
 
@@ -79,7 +79,8 @@ def has_mark(path: str) -> bool:
 
 
 def clear_mark(path: str) -> bool:
-    """Removes the mark, as `h5clear -s` does; False if the file has none that it knows."""
+    """Removes the mark, as `h5clear -s` does. Returns False if the file has no mark that is
+    known."""
     with open(path, "r+b") as file:
         head = bytearray(file.read(_SIZE))
         if not _is_superblock(head):
@@ -92,14 +93,14 @@ def clear_mark(path: str) -> bool:
 
 
 def _is_superblock(head: bytes | bytearray) -> bool:
-    """One of version 2 or 3, undamaged."""
+    """Whether it is an undamaged superblock of version 2 or 3."""
     if len(head) < _SIZE or head[:8] != _SIGNATURE or head[8] not in (2, 3) or head[9] != 8:
         return False
     return int.from_bytes(head[_CHECKED:], "little") == checksum(bytes(head[:_CHECKED]))
 
 
 def checksum(data: bytes) -> int:
-    """Of HDF5's metadata: Jenkins' hash lookup3, begun with 0."""
+    """The checksum of HDF5's metadata: Jenkins' hash lookup3, with 0 as the initial value."""
     words = [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
     words += [0] * (-len(words) % 3)
     a = b = c = (0xDEADBEEF + len(data)) & _WORD

@@ -1,6 +1,6 @@
-"""Calls a function of ours when a module of the program has been imported.
+"""Calls of a function of monitorch after the program has imported a module.
 
-Like `_registry`, this module imports only what is built in.
+Like `_registry`, this module imports only built-in modules.
 """
 
 import sys
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """An entry of sys.meta_path that finds no module itself: one whose name `is_wanted` is loaded by
-    its own loader, then `then` is called with it."""
+    """An entry of sys.meta_path that finds no module itself.
+
+    A module whose name `is_wanted` is loaded by its own loader; then `then` is called with it.
+    """
 
     def __init__(self, is_wanted: "Callable[[str], bool]", then: "Callable[[ModuleType], None]") -> None:
         self._is_wanted = is_wanted
@@ -47,7 +49,7 @@ class Watch:
 
 
 class _Loader:
-    """Loads a module as its own loader does, and leaves that one in its place."""
+    """A loader that loads a module with the module's own loader, and restores that one."""
 
     def __init__(self, loader: "Any", then: "Callable[[ModuleType], None]") -> None:
         self._loader = loader

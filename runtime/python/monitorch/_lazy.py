@@ -1,4 +1,4 @@
-"""A package whose parts are imported when they are first asked for."""
+"""Packages that import their parts at the first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def offered(homes: Homes) -> list[str]:
 def make_getters(
     package: str, homes: Homes
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of the package, which offers those names of its modules."""
+    """`__getattr__` and `__dir__` for the package that offers these names of its modules."""
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def find(name: str) -> object:

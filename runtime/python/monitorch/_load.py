@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
 
 class Events:
-    """The events of one trace or several, a column for each of their fields.
+    """The events of one or several traces, with a column for each of their fields.
 
-    `events["mean"]` is a memoryview of numbers that NumPy reads without a copy: numpy.asarray(events["mean"])
-    copies nothing. Reals have NaN where there is none, integers -1, `hash` 0. A column of texts is a list
-    of str and None; `codes()` and `texts()` give the same as numbers.
+    `events["mean"]` is a memoryview of numbers that NumPy reads without a copy:
+    numpy.asarray(events["mean"]) copies nothing. A missing value is NaN in a column of reals, -1 in
+    one of integers, and 0 in `hash`. A column of texts is a list of str and None; `codes()` and
+    `texts()` give the same as numbers.
 
     Polars, DuckDB, pyarrow and pandas read the object itself, as Arrow: polars.from_arrow(events),
-    duckdb.sql("select … from events"), pyarrow.table(events). They read it in batches, from the files.
+    duckdb.sql("select … from events"), pyarrow.table(events). They read it in batches, from the
+    files.
 
-    The traces are opened at once, and read when a column, the length or the damage is first asked for.
+    The traces are opened at once, and read at the first use of a column, the length or the damage.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class Events:
         return tuple(map(os.fsencode, self.paths))
 
     def __getattr__(self, name: str) -> "Any":
-        """What reading finds. Other threads wait for the one that reads."""
+        """Reads the traces and sets the attributes. Other threads wait for the one that reads."""
         if name not in ("_count", "_columns", "damage", "is_closed") or "_lock" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         with self._lock:
@@ -58,9 +60,9 @@ class Events:
         from monitorch import _view
 
         count, columns, states = _view.load(self._opened)
-        #: What is damaged, `FILE: offset N: what is wrong`; empty where all could be read.
+        #: The damage, as `FILE: offset N: what is wrong`; empty if everything could be read.
         self.damage = [f"{path}: {text}" for path, (_, texts) in zip(self.paths, states) for text in texts]
-        #: Whether each recording was finished: False where its process was killed, or still records.
+        #: Whether each recording was finished. False if its process was killed, or still records.
         self.is_closed = all(is_closed for is_closed, _ in states)
         self._count: int = count
         self._columns: "dict[str, tuple[str, bytes, bytes | None, list[str]]]" = columns
@@ -69,7 +71,7 @@ class Events:
             _warn(self.damage)
 
     def __getstate__(self) -> "dict[str, Any]":
-        self._columns  # what is kept is what was read
+        self._columns  # the events that were read must be kept
         return {name: value for name, value in self.__dict__.items() if name not in ("_opened", "_lock")}
 
     def __setstate__(self, state: "dict[str, Any]") -> None:
@@ -88,7 +90,8 @@ class Events:
 
     @property
     def starts(self) -> "dict[str, datetime.datetime]":
-        """When each recording began, UTC, to microseconds: the column `time` counts from there."""
+        """The time at which each recording began, in UTC, to microseconds: the zero of the column
+        `time`."""
         import datetime
 
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -98,7 +101,7 @@ class Events:
         }
 
     def __len__(self) -> int:
-        """How many events there are."""
+        """The number of events."""
         return self._count
 
     def __bool__(self) -> bool:
@@ -130,16 +133,16 @@ class Events:
         format, data, _, texts = self._find(name)
         if format != "i":
             return self._view(data, format)
-        found = [*texts, None]  # the code of what is missing is -1
+        found = [*texts, None]  # index -1, the code of a missing text, is None
         return [found[code] for code in self._view(data, format)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._columns
 
     def codes(self, name: str) -> "memoryview[int]":
-        """For each event, the place of its text in `texts(name)`; -1: it has none.
+        """For each event, the index of its text in `texts(name)`; -1 if it has none.
 
-        Of the column `value` these are the strings; its numbers are in `events["value"]`.
+        For the column `value` these are the strings; its numbers are in `events["value"]`.
         """
         format, data, codes, _ = self._find(name)
         if format == "i":
@@ -149,14 +152,14 @@ class Events:
         return self._view(codes, "i")
 
     def texts(self, name: str) -> "list[str]":
-        """The distinct texts of a column, in the order in which they first came."""
+        """The distinct texts of a column, in the order of their first use."""
         format, _, codes, texts = self._find(name)
         if format != "i" and codes is None:
             raise TypeError(f"the column {name!r} holds numbers, no texts")
         return list(texts)
 
     def columns(self) -> "dict[str, memoryview[Any] | list[str | None]]":
-        """All columns by name: pandas.DataFrame(events.columns()) is a frame."""
+        """All columns by name: pandas.DataFrame(events.columns()) makes a frame."""
         return {name: self[name] for name in self._columns}
 
     def to_numpy(self) -> "dict[str, Any]":
@@ -191,40 +194,48 @@ class Events:
 
     @property
     def sites(self) -> "Table":
-        """The places that were recorded, as `monitorch show --sites --json` prints them; of all, also
-        where columns or events were chosen. They are read when they are asked for."""
+        """The recorded sites, as `monitorch show --sites --json` prints them.
+
+        All of them, even if columns or events were selected. They are read at the first use.
+        """
         return Table("sites", self.paths, _read_sites)
 
     @property
     def calls(self) -> "Table":
-        """The calls, as `monitorch show --json` prints them, in the order in which they began; with `how`
-        and `end_time` where they ended. They are read when they are asked for."""
+        """The calls, as `monitorch show --json` prints them, in the order in which they began.
+
+        Calls that ended have `how` and `end_time` too. They are read at the first use.
+        """
         return Table("calls", self.paths, _read_calls)
 
     @property
     def edges(self) -> "Table":
-        """Which event's value went into which: `source` and `target` are numbers of events, `kind` is how
-        (the table `edges` of `monitorch sql`). They are found when they are asked for."""
+        """The edges from event to event, one for each value that was used.
+
+        `source` and `target` are numbers of events, `kind` says how the value was used (the table
+        `edges` of `monitorch sql`). They are found at the first use.
+        """
         return Table("edges", self.paths, _read_edges)
 
     @property
     def steps(self) -> "Table":
-        """Backwards, optimizers' steps, functions that wrote gradients, and what set steps (the table `steps`
-        of `monitorch sql`)."""
+        """Backward passes, optimizers' steps, functions that wrote gradients, and calls that set
+        steps (the table `steps` of `monitorch sql`)."""
         return Table("steps", self.paths, _read_steps)
 
     @property
     def parameters(self) -> "Table":
-        """Parameters, their gradients and settings of optimizers, as they were read and written (the table
-        `parameters` of `monitorch sql`)."""
+        """Parameters, their gradients and settings of optimizers, each time they were read or
+        written (the table `parameters` of `monitorch sql`)."""
         return Table("parameters", self.paths, _read_parameters)
 
 
 class Table(Sequence):  # type: ignore[type-arg]
-    """The sites, calls, edges, steps or parameters of traces: a sequence of dictionaries, and for Arrow a table.
+    """The sites, calls, edges, steps or parameters of traces: a sequence of dictionaries, and a
+    table for Arrow.
 
-    As Arrow (polars.from_arrow(events.calls)) it has the columns of the table of `monitorch sql`, and is read
-    from the files, a trace at a time.
+    As Arrow (polars.from_arrow(events.calls)) it has the columns of the table of `monitorch sql`,
+    and is read from the files, a trace at a time.
     """
 
     def __init__(self, name: "_Name", paths: "list[str]", read: "Callable[[list[str]], list[dict[str, Any]]]"):
@@ -316,7 +327,7 @@ def _make_lock() -> "Any":
 
 
 def _import(name: str) -> "Any":
-    """What only those who ask for it need to have."""
+    """Imports a package that only callers of this function need."""
     import importlib
 
     return importlib.import_module(name)

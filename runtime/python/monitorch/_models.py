@@ -1,6 +1,6 @@
-"""Models of torch: what is a tensor or a module, which modules a model has, and what wraps it.
+"""Models of torch: tensors, modules, the modules of a model, and wrappers.
 
-torch is never imported here: where the program has not imported it, there are none.
+torch is never imported here. A program that has not imported it has none of these.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ _WRAPPERS = {
     "DataParallel": "module",
     "FullyShardedDataParallel": "_fsdp_wrapped_module",
 }
-#: Those of them that no model uses for a module of its own, and DeepSpeed's.
+#: Attributes of torch's wrappers that no model uses for a module of its own, and DeepSpeed's
+#: attribute.
 _SEGMENTS = ("_forward_module.", "_orig_mod.", "_fsdp_wrapped_module.")
 
 
 def find_torch() -> Any:
-    """The module, or None where the program does not use it."""
+    """The module torch, or None if the program has not imported it."""
     return sys.modules.get("torch")
 
 
 def is_tensor(value: object) -> bool:
-    """Whether it is one of torch's: `_recorder.is_tensor` is true of arrays too."""
+    """Whether it is a tensor of torch. `_recorder.is_tensor` is true for arrays too."""
     torch = find_torch()
     return torch is not None and isinstance(value, torch.Tensor)
 
@@ -39,7 +40,7 @@ def is_module(value: object) -> bool:
 
 
 def find_version(tensor: Any) -> int:
-    """How often the tensor was written in place; 0 where it was made in inference mode."""
+    """The number of writes in place; 0 for a tensor that was made in inference mode."""
     try:
         return int(tensor._version)
     except RuntimeError:
@@ -50,8 +51,10 @@ def find_version(tensor: Any) -> int:
 
 
 def list_modules(model: Any, *, unwrap: bool = False) -> Iterator[tuple[str, Any]]:
-    """(path, module) in the model's order, the model itself with the path "". With `unwrap`, paths
-    begin in what wrappers hold."""
+    """All (path, module) in the model's order, first the model itself with the path "".
+
+    With `unwrap`, paths begin in the wrapped model.
+    """
     if unwrap:
         model = unwrap_model(model)
     for name, module in model.named_modules():
@@ -59,21 +62,22 @@ def list_modules(model: Any, *, unwrap: bool = False) -> Iterator[tuple[str, Any
 
 
 def cut_segments(name: str) -> str:
-    """A module's or parameter's name without what torch.compile, FSDP and DeepSpeed put into it."""
+    """A module's or parameter's name without the parts that torch.compile, FSDP and DeepSpeed
+    add."""
     for segment in _SEGMENTS:
         name = name.replace(segment, "")
     return "" if name + "." in _SEGMENTS else name
 
 
 def unwrap_model(model: Any) -> Any:
-    """The model that torch.compile, DistributedDataParallel, DataParallel or FSDP wraps."""
+    """The model inside torch.compile, DistributedDataParallel, DataParallel and FSDP."""
     while (name := _inner_name(model)) is not None:
         model = getattr(model, name)
     return model
 
 
 def _inner_name(module: Any) -> str | None:
-    """The attribute that holds the wrapped module; None if the module wraps none."""
+    """The attribute that holds the wrapped module; None if the module is no wrapper."""
     for kind in type(module).__mro__:
         if kind.__module__.startswith("torch.") and kind.__name__ in _WRAPPERS:
             return _WRAPPERS[kind.__name__]
@@ -81,7 +85,7 @@ def _inner_name(module: Any) -> str | None:
 
 
 def _cut_wrappers(model: Any, path: str) -> str:
-    """The path without the parts that a wrapper adds."""
+    """The path without the parts that wrappers add."""
     kept = []
     module = model
     for part in path.split(".") if path else ():

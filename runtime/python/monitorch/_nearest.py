@@ -1,4 +1,4 @@
-"""The names that were meant by one that matches nothing, as the end of a message."""
+"""Suggestions at the end of a message: the names nearest to a word that matches nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SHOWN = 3
-_ALTERNATIVES = 16  # of a regular expression
+_ALTERNATIVES = 16  # the limit for a regular expression
 
 
 def suggest(words: str | Iterable[str], names: Iterable[str], there: str = "there are") -> str:
@@ -27,7 +27,7 @@ def suggest(words: str | Iterable[str], names: Iterable[str], there: str = "ther
 
 
 def find(words: str | Iterable[str], names: Iterable[str]) -> list[str]:
-    """The names that are nearest to any of the words; none where all are far off."""
+    """The names nearest to any of the words; none if no name is near."""
     from monitorch import _recorder
 
     names = tuple(names)
@@ -61,8 +61,10 @@ def _join(names: list[str], word: str) -> str:
 
 
 def read_regex(regex: str) -> tuple[str, ...]:
-    """Globs that match what `re.match` of the regular expression does, and more: letters stand for
-    themselves, repetitions for anything, and sets for one letter."""
+    """Globs for a regular expression. They match all that `re.match` of it does, and more.
+
+    Letters stay as they are, a repetition becomes `*`, and a set becomes `?`.
+    """
     name = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
     parser: Any = importlib.import_module(name)
     try:

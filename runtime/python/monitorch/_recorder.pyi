@@ -30,7 +30,7 @@ class _Described(TypedDict):
     flags: int
     is_readable: bool
 
-# What is asked for, where the values can be read.
+# Conditions under which the values can be read.
 class Measured(_Described, total=False):
     count: int
     nan: int

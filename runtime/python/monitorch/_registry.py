@@ -1,11 +1,11 @@
-"""The instrumented modules that are alive, so that recording can be switched on and off.
+"""The registry of instrumented modules, which switches their recording on and off.
 
-Every instrumented file calls `add` with its globals and its site table when it starts, and
-keeps what `add` returns under the table's prefix (`_mt` as a rule): the hook that its sites
-call, or None while nothing is recorded. `set_hook` changes that for all of them.
+Every instrumented file calls `add` with its globals and its site table when it starts. It keeps the
+result under the table's prefix (usually `_mt`): the hook that its sites call, or None while nothing
+is recorded. `set_hook` changes it in all modules.
 
-Even the modules that Python loads while it starts may be instrumented and reach this one, so
-it imports only what is built in.
+Even the modules that Python loads while it starts may be instrumented and import this one, so it
+imports only built-in modules.
 """
 
 import builtins
@@ -34,12 +34,12 @@ that are gone: what they did may be in a trace yet."""
 
 
 class _Entry:
-    """One module; it lives in the module's globals and dies with them.
+    """One module. The entry is kept in the module's globals and dies with them.
 
     It does not refer to these globals, which refer to it: values of a module would then be
     destroyed by the garbage collector, later than in a plain run and in another order. (An open
-    file loses what was not written yet if the collector destroys its descriptor first.) So the
-    globals are found again by way of the module.
+    file loses unwritten data if the collector destroys its descriptor first.) So the globals are
+    found again by way of the module.
     """
 
     __slots__ = ("key", "module", "prefix", "table", "hook", "made", "is_whole", "__weakref__")
@@ -50,22 +50,23 @@ class _Entry:
         self.prefix = prefix
         self.table = ""
         self.hook: Hook = None
-        self.made: "dict[Factory, Hook]" = {}  # what each factory made for the table
-        # False: a few functions were compiled anew, and the rest of the file runs as it was.
+        self.made: "dict[Factory, Hook]" = {}  # the hook that each factory made for the table
+        # False if only a few functions were compiled again and the rest of the file is not
+        # instrumented.
         self.is_whole = True
 
     def is_of(self, module_globals: "dict[str, object]") -> bool:
-        """Whether it is the entry of these globals, which may have been filled from others."""
+        """Whether the entry belongs to these globals, which may be a copy of other globals."""
         return self.key == id(module_globals) and module_globals.get(self.prefix + "_entry") is self
 
     def find_globals(self) -> "dict[str, object] | None":
-        """None where their module is gone, or never was in sys.modules."""
+        """The globals; None if their module no longer exists or never was in sys.modules."""
         module = None if self.module is None else self.module()
         found = None if module is None else _read_globals(module)
         return found if found is not None and self.is_of(found) else None
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        # A copied or pickled namespace holds None here: the copy is no module of ours.
+        # A copied or pickled namespace holds None here: the copy is not a registered module.
         return type(None), ()
 
 
@@ -74,7 +75,7 @@ _read_dict: "Callable[[object], dict[str, object]]" = vars(_Module)["__dict__"].
 
 
 def _read_globals(module: object) -> "dict[str, object] | None":
-    """None for what is no module, as sys.modules may hold it."""
+    """The globals of the module; None for other objects, which sys.modules may hold."""
     return _read_dict(module) if issubclass(type(module), _Module) else None
 
 
@@ -117,7 +118,7 @@ def add(module_globals: "dict[str, object]", table: str, is_whole: bool = True) 
     prefix = _read_prefix(table, module_globals)
     _has_started = True
     if not hasattr(builtins, prefix):
-        # For code that is moved to other globals, and for debuggers that clear names.
+        # Code may be moved to other globals, and debuggers may clear names.
         setattr(builtins, prefix, None)
     entry = _find_entry(module_globals, prefix)
     entry.is_whole = is_whole
@@ -134,7 +135,7 @@ def add(module_globals: "dict[str, object]", table: str, is_whole: bool = True) 
 
 
 def _switch(entry: _Entry, module_globals: "dict[str, object]") -> None:
-    """Gives the module the hook of the factory that counts now."""
+    """Gives the module the hook of the current factory."""
     while True:
         factory = _factory
         if factory is None:
@@ -144,17 +145,17 @@ def _switch(entry: _Entry, module_globals: "dict[str, object]") -> None:
             if factory not in made:
                 made[factory] = factory(entry.table, module_globals)
             entry.hook = made[factory]
-        if factory is _factory:  # another thread may have changed it meanwhile
+        if factory is _factory:  # another thread may have changed it
             return
 
 
 def set_hook(factory: "Factory | None") -> None:
-    """Switches recording on, or off where `factory` is None.
+    """Switches recording on, or off if `factory` is None.
 
-    `factory(table, module_globals)` makes a module's hook: a function that returns None and
-    never raises; or None, to leave that module off. It is called for each module that is
-    registered now, and for each that starts later; but once for a module, however often the
-    same factory is set: torch.compile compiles anew for each new hook that it sees.
+    `factory(table, module_globals)` returns a module's hook: a function that returns None and never
+    raises; or None, which leaves that module out. It is called for each module that is registered
+    now and for each that starts later. It is called once for a module, even if the same factory is
+    set again: torch.compile compiles again for each new hook that it sees.
     """
     global _factory
     _factory = factory
@@ -164,9 +165,9 @@ def set_hook(factory: "Factory | None") -> None:
 
 
 def _find_namespaces() -> "list[tuple[_Entry, dict[str, object]]]":
-    """The entries, in the order in which they started, with their globals."""
+    """The entries with their globals, in the order in which they started."""
     found = {}
-    missing: "dict[int, list[_Entry]]" = {}  # by the globals' id
+    missing: "dict[int, list[_Entry]]" = {}  # by the id of the globals
     for entry in entries():
         found[entry] = entry.find_globals()
         if found[entry] is None:
@@ -174,8 +175,8 @@ def _find_namespaces() -> "list[tuple[_Entry, dict[str, object]]]":
     if missing:
         from gc import get_objects
 
-        # Globals without a module, such as those of runpy.run_path or a main module's in a process
-        # of multiprocessing's.
+        # Globals without a module, such as those of runpy.run_path or of the main module in a
+        # process of multiprocessing.
         for names in get_objects():
             if id(names) in missing and isinstance(names, dict):
                 for entry in missing[id(names)]:
@@ -185,10 +186,10 @@ def _find_namespaces() -> "list[tuple[_Entry, dict[str, object]]]":
 
 
 def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
-    """A prefix that no code in these globals has, nor the source that is to have it.
+    """A prefix that no code in these globals uses, and the new source neither.
 
-    For several pieces of code in one namespace, such as a notebook's cells: with a prefix for
-    each, the functions of the earlier ones keep their table when a later one starts.
+    It serves several pieces of code in one namespace, such as a notebook's cells. Each has its own
+    prefix, so that the functions of earlier ones keep their table when a later one starts.
     """
     number = 0
     prefix = "_mt"
@@ -199,7 +200,7 @@ def find_prefix(module_globals: "dict[str, object]", source: str = "") -> str:
 
 
 def find_entry(code: "CodeType", module_globals: "dict[str, object]") -> "_Entry | None":
-    """The entry that code calls the hook of; None where it records nothing."""
+    """The entry whose hook the code calls; None if the code records nothing."""
     for entry in entries():
         if entry.prefix in code.co_names and entry.is_of(module_globals):
             return entry
@@ -207,7 +208,7 @@ def find_entry(code: "CodeType", module_globals: "dict[str, object]") -> "_Entry
 
 
 def find_hook(frame: "FrameType") -> "Hook":
-    """The hook of the instrumented code that a frame runs; None where there is none, or where
+    """The hook of the instrumented code that a frame runs; None if the code is not instrumented or
     nothing is recorded."""
     entry = find_entry(frame.f_code, frame.f_globals)
     return None if entry is None else entry.hook
@@ -219,6 +220,6 @@ def has_started() -> bool:
 
 
 def entries() -> "list[_Entry]":
-    """The registered modules that are alive, in the order in which they started."""
+    """The registered modules that still exist, in the order in which they started."""
     found = [reference() for reference in list(_entries.values())]
     return [entry for entry in found if entry is not None]

@@ -5,17 +5,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_EVER = (1 << 63) - 1  # the end of a range that has none
+_EVER = (1 << 63) - 1  # the end of an open range
 
 
 class Numbers:
     """Ranges of numbers from 0: `500`, `500-510`, `500-`, `-10`, several with commas between them.
 
-    Colons part ranges too: in MONITORCH a comma begins the next option.
+    Colons separate ranges too, because a comma begins the next option in MONITORCH.
     """
 
     def __init__(self, expected: str, text: str) -> None:
-        """ValueError where the text is no such thing; `expected` begins its message."""
+        """Raises ValueError for any other text; its message begins with `expected`."""
         self._ranges: "list[tuple[int, int]]" = []
         for part in text.replace(":", ",").split(","):
             found = _read_range(part.strip())
@@ -56,8 +56,10 @@ _COMPARISONS: "dict[str, Callable[[Any, float], bool]]" = {
 
 
 def read_condition(expected: str, text: str) -> "tuple[str, Callable[[Any], bool]]":
-    """Reads `NAME > 10`: the name, and whether a value fulfils the condition. ValueError where the text
-    is no such thing; `expected` begins its message."""
+    """Reads `NAME > 10`. Returns the name and a function that tests a value.
+
+    Raises ValueError for any other text; its message begins with `expected`.
+    """
     import re
 
     parsed = re.match(r"\s*(\S.*?)(?<![<>=!\s])\s*(>=|<=|==|!=|>|<)\s*([^<>=!\s]+)\s*\Z", text)

@@ -1,4 +1,4 @@
-"""Selections that match nothing in the code that is recorded, and the names that were meant."""
+"""Selections that match nothing in the recorded code, and the names nearest to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitorch._record import source as _source
 
 
 def list_sites() -> Iterator[tuple[str, Any]]:
-    """(source file, site) of all code that is instrumented or followed now."""
+    """The (source file, site) of all code that is instrumented or followed now."""
     for entry in _registry.entries():
         path = _source.path_of(entry.table)
         for site in _instrument.sites(entry.table):
@@ -27,7 +27,7 @@ def find_missing(
     names: Iterable[str],
     selects: Callable[[str, str], bool] = _recorder.match_name,
 ) -> list[str]:
-    """The globs that select none of the names, which are read as far as needed."""
+    """The globs that match none of the names. The names are read only as far as needed."""
     missing = list(globs)
     for name in names:
         if not missing:
@@ -43,9 +43,9 @@ def may_hold(name: str, glob: str) -> bool:
 
 
 def explain_values(globs: Iterable[str], path: str) -> Iterator[str]:
-    """The globs of `record(values=)` that no value of the trace has."""
+    """The globs of `record(values=)` that match no value of the trace."""
     missing = find_missing(globs, _list_names(list_sites()), may_hold)
-    if missing:  # of arguments, modules and parameters no line of the program has the name
+    if missing:  # the lines do not have the names of arguments, modules and parameters
         from monitorch._load import load
 
         names = dict.fromkeys(filter(None, load(path, columns=["name"])["name"]))
@@ -56,8 +56,10 @@ def explain_values(globs: Iterable[str], path: str) -> Iterator[str]:
 def explain_saver(
     names: Iterable[str], lines: Iterable[tuple[str, int, int]], modules: Iterable[str], paths: Iterable[str]
 ) -> Iterator[str]:
-    """The selections of a TensorSaver that no line of recorded code has. `paths` are those of the
-    modules that ran."""
+    """The selections of a TensorSaver that match no line of recorded code.
+
+    `paths` are the paths of the modules that ran.
+    """
     sites = list(list_sites())
     if not sites:
         yield "no recorded code ran: the saver's names, modules and lines need instrumented code"
@@ -77,7 +79,7 @@ def explain_tracked(function: Any, names: Iterable[str]) -> Iterator[str]:
     code = function.__code__
     entry = _registry.find_entry(code, function.__globals__)
     if entry is None:
-        return  # nothing in it is assigned, not even an argument
+        return  # the function assigns nothing and has no arguments
     lines = list(_list_lines(code))
     sites = (site for site in _instrument.sites(entry.table) if _is_at(site, min(lines), max(lines)))
     assigned = dict.fromkeys(_list_names(("", site) for site in sites))
@@ -87,7 +89,7 @@ def explain_tracked(function: Any, names: Iterable[str]) -> Iterator[str]:
 
 
 def explain_lines(lines: Iterable[tuple[str, int, int]]) -> Iterator[str]:
-    """The lines of `run --lines` that the compiler found nothing in."""
+    """The ranges of `run --lines` in which the compiler found nothing to record."""
     sites = list(list_sites())
     for file, first, last in lines:
         if not any(_is_at(site, first, last) and _is_in(path, file) for path, site in sites):

@@ -1,13 +1,14 @@
 from typing import Any, Literal, TypedDict
 
 class Rendered(TypedDict):
-    data: bytes  # empty where there are no nodes
+    data: bytes  # empty if there are no nodes
     nodes: int
     events: int
-    older: int  # nodes that max_nodes left out
+    older: int  # the number of nodes that max_nodes left out
 
-# Draws the trace at `path`, which may still be recorded. `lines`, `functions`, `files` and `names` are as
-# after the options of `monitorch graph`. OSError, MemoryError; ValueError says what is wrong with an option.
+# Draws the trace at `path`, which may still be recorded. `lines`, `functions`, `files` and `names`
+# have the form of the options of `monitorch graph`. Raises OSError, MemoryError, and ValueError for
+# a wrong option.
 def render(
     path: str,
     format: Literal["png", "svg", "pdf", "dot"],
@@ -27,25 +28,27 @@ def render(
     dpi: float = 96.0,
 ) -> Rendered: ...
 
-# The page of the trace at `path` in at most `max_size` bytes (0: as usual), and its verdict, escaped.
-# OSError, MemoryError; ValueError if the page cannot be so small.
+# The page of the trace at `path` in at most `max_size` bytes (0: the default), and its verdict,
+# escaped. Raises OSError, MemoryError, and ValueError if the page cannot be so small.
 def page(path: str, max_size: int) -> tuple[bytes, str]: ...
 
-# The paths of the traces that a word names: a file, a folder, or the name of ranks.
+# The paths of the traces that a word names: a file, a folder, or the common name of ranks.
 def find_traces(word: bytes) -> list[bytes]: ...
 
-# Opens traces for load(): with it, when each recording began, in nanoseconds since 1970. `conditions` are
-# options of `monitorch show`. Without `columns`, all; `trace` where there are several traces.
-# ValueError names what is wrong with a condition or a column; OSError, MemoryError.
+# Opens traces for load(). Returns it with the time at which each recording began, in nanoseconds
+# since 1970. `conditions` are options of `monitorch show`. Without `columns` all are read, and
+# `trace` if there are several traces. Raises ValueError, which names the wrong condition or column,
+# OSError and MemoryError.
 def open(
     paths: tuple[bytes, ...],
     columns: tuple[str, ...] | None,
     conditions: tuple[tuple[str, str], ...],
 ) -> tuple[object, list[int]]: ...
 
-# The events of what was opened, once, as columns: how many rows there are; of each column the format of
-# its items, the bytes (there may be more than rows), codes of texts among numbers, and distinct texts; and
-# of each trace whether it was finished, and what is damaged.
+# Reads the events of the opened traces as columns; may be called once. Returns the number of rows;
+# for each column the format of its items, the bytes (possibly more than there are rows), the codes
+# of texts among numbers, and the distinct texts; for each trace whether it was finished, and the
+# damage.
 def load(
     opened: object,
 ) -> tuple[
@@ -66,8 +69,9 @@ def arrow(
 # The sites, calls (with their ends), edges, steps or parameters of the trace at `path`: lines of JSON.
 def records(path: bytes, table: Literal["sites", "calls", "edges", "steps", "parameters"]) -> bytes: ...
 
-# A folder of saved tensors, or one file of them; what is in it: (prefix, module, name, call, order or None,
-# file, function, line, dtype, shape, format, file name); and what could not be read.
+# Opens a folder of saved tensors or one file of them. Its entries: (prefix, module, name, call,
+# order or None, file, function, line, dtype, shape, format, file name). Also lists the files that
+# could not be read.
 def saved_open(
     path: str,
 ) -> tuple[
@@ -80,14 +84,16 @@ def saved_open(
     list[str],
 ]: ...
 
-# The values of an entry. Packed: in row-major order, all resolved, floats of fewer than 32 bits as float32,
-# complex32 as complex64. Else as they stand in the file, with strides in bytes (None: row-major order), and
-# whether their conjugates and negatives are meant. One thread at a time.
+# The values of an entry. Packed: in row-major order, conjugates and negatives resolved, floats of
+# fewer than 32 bits as float32, complex32 as complex64. Otherwise as stored in the file, with
+# strides in bytes (None: row-major order), and whether the values are to be conjugated and negated.
+# Only one thread at a time may call it.
 def saved_read(
     folder: object, index: int, is_packed: bool
 ) -> tuple[bytearray, tuple[int, ...] | None, bool, bool]: ...
 
-# A reference trace whose tensors replace a run's, and which recording it is. ValueError: no whole values.
+# Opens a reference trace whose tensors replace a run's; also says which recording it is. Raises
+# ValueError if it has no complete values.
 def graft_open(path: str) -> tuple[object, str]: ...
 
 # The next tensor that the reference's site wrote: its event, and the hash of its values.
@@ -100,24 +106,24 @@ def graft_read(
     reference: object, event: int, /
 ) -> tuple[str, tuple[int, ...], bytearray] | None: ...
 
-# The number of B's sites, and those that A has too: (B's, A's, line in B, file in B).
+# The counts of B's sites and of those that A has too, as (B's, A's, line in B, file in B).
 def graft_sites(
     path_a: str, path_b: str, renames: tuple[tuple[bytes, bytes], ...], /
 ) -> tuple[int, list[tuple[int, int, int, str]]]: ...
 
-# A node of a call tree: (name, parent, count, calls, first_seen, indices, shape). A tree is a list of them,
-# parents first; `parent` is a place in it, -1 for the root.
+# A node of a call tree: (name, parent, count, calls, first_seen, indices, shape). A tree is a list
+# of nodes, parents first; `parent` is an index into the list, -1 for the root.
 CallNode = tuple[str, int, int, int, int, tuple[int, ...], str]
 
-# The modules called, as (path, shape), in a trace or a list of paths. OSError, MemoryError.
+# The called modules, as (path, shape), in a trace or a list of paths. Raises OSError, MemoryError.
 def call_paths(path: bytes) -> list[tuple[str, str]]: ...
 def call_tree(paths: list[tuple[str, str]]) -> list[CallNode]: ...
 def call_prune(nodes: list[CallNode]) -> list[CallNode]: ...
 def call_squash(nodes: list[CallNode]) -> list[CallNode]: ...
 def call_json(nodes: list[CallNode]) -> bytes: ...
 
-# The bytes of a file. `attributes` are (kind, name, value) for DOT, kind being graph, node or edge; width and
-# height are inches, 0 where they are free. ValueError says what is wrong with an option.
+# The bytes of a file. `attributes` are (kind, name, value) for DOT; kind is graph, node or edge.
+# Width and height are in inches, 0 for no limit. Raises ValueError for a wrong option.
 def call_graph(
     nodes: list[CallNode],
     format: Literal["png", "svg", "pdf", "dot"],
@@ -134,9 +140,9 @@ def call_graph(
     title: str = "",
 ) -> bytes: ...
 
-# A picture of {step: {key: number}}, a line for each key that matches one of the globs; and how many there
-# are: no bytes where there is none. Sizes are points, 0 the usual ones. ValueError says what is wrong with
-# an option.
+# A picture of {step: {key: number}} with a line for each key that matches one of the globs, and the
+# number of these keys. Without any, there are no bytes. Sizes are in points, 0 for the default.
+# Raises ValueError for a wrong option.
 def chart(
     metrics: dict[int, dict[str, Any]],
     patterns: tuple[str, ...],
@@ -150,6 +156,7 @@ def chart(
     dpi: float = 96.0,
 ) -> tuple[bytes, int]: ...
 
-# A step's {key: number}: rows `step,key,value`, or a line of JSON with {key: (counts, edges)} besides.
+# A step's {key: number} as rows `step,key,value`, or as a line of JSON that can include {key:
+# (counts, edges)}.
 def metrics_csv(step: int, metrics: dict[str, Any], /) -> bytes: ...
 def metrics_json(step: int, metrics: dict[str, Any], histograms: dict[str, Any], /) -> bytes: ...
