@@ -1,12 +1,13 @@
-/* Axes of matrices along which statements add up: of a Linear's weight the last one, of `x @ w` the first. */
+/* The axes of matrices along which statements sum: the last axis of a Linear's weight, the first
+ * axis of `w` in `x @ w`. */
 #include "runtime/view/diff/match/meaning/meaning.h"
 
 #include <string.h>
 
-/* How an expression leads to a weight. */
+/* The way from an expression to a weight. */
 struct way {
     uint32_t content; /* the weight */
-    uint32_t value;   /* of it, that the statement reads */
+    uint32_t value;   /* the weight's value that the statement reads */
     bool is_module;   /* a module of torch reads it */
     bool is_turned;
 };
@@ -87,7 +88,8 @@ static bool leads(struct reading *reading, uint32_t expression, struct way *way)
     return item->kind == EXPRESSION_CALL && does_call_lead(reading, item, way);
 }
 
-/* The axis, if the expression leads to the weight, of which that axis is added up there; -1: it does not. */
+/* The axis of the weight along which the statement sums, if `axis` is the one of the expression.
+ * -1: the expression is not the weight. */
 static int
 axis_through(struct reading *reading, uint32_t expression, int axis, struct way *way)
 {
@@ -100,7 +102,7 @@ axis_through(struct reading *reading, uint32_t expression, int axis, struct way 
     return own.is_turned ? 1 - axis : axis;
 }
 
-/* Of `"bd,dh->bh"` the letters of the operand. */
+/* The letters of an operand of an einsum: `bd` of `"bd,dh->bh"`. */
 static struct slice letters_of(struct slice text, size_t operand)
 {
     size_t start = 1;
@@ -146,7 +148,8 @@ axis_of_einsum(struct reading *reading, const struct expression *item, struct wa
     return -1;
 }
 
-/* A module's weight: the last axis of a Linear's, the input channels of a convolution's. */
+/* The axis of a module's weight: the last one of a Linear's weight, the input channels of a
+ * convolution's. -1: not known. */
 static int
 axis_of_module(struct reading *reading, const struct expression *item, struct way *way)
 {

@@ -1,4 +1,4 @@
-/* Formulas: sums of products of powers, in normal form. */
+/* Formulas in normal form: sums of products of powers. */
 #include "runtime/view/diff/match/meaning/formula.h"
 
 #include "runtime/base/hash/hash.h"
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers that differ by less are one: programs round their constants in other places. */
+/* Numbers whose relative difference is less are equal: programs round their constants
+ * differently. */
 #define NUMBER_BOUND 1e-6
 
 static bool is_near(double a, double b)
@@ -31,7 +32,7 @@ static bool has_same_factors(const struct formula_term *a, const struct formula_
     return true;
 }
 
-/* Multiplies the term by a power of a base. false: there is no room. */
+/* Multiplies the term by a power of a base. Returns false if there is no room. */
 static bool term_multiply(struct formula_term *term,
                           const struct formula_factor *factor)
 {
@@ -70,7 +71,7 @@ static bool terms_multiply(struct formula_term *product, const struct formula_te
     return true;
 }
 
-/* Adds the term to those that are there. false: there is no room. */
+/* Adds the term to the sum. Returns false if there is no room. */
 static bool add_term(struct formula *sum, const struct formula_term *term, double sign)
 {
     for (uint32_t i = 0; i < sum->term_count; i++) {
@@ -93,14 +94,14 @@ static bool add_term(struct formula *sum, const struct formula_term *term, doubl
     return true;
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 struct formula formula_unknown(void)
 {
     return (struct formula){.is_known = false};
 }
 
-/* Terms that are made one after the other, and then kept. */
+/* A formula under construction, which is copied to the arena when it is complete. */
 struct draft {
     struct formula formula;
     struct formula_term terms[FORMULA_TERMS_MAX];
@@ -150,7 +151,7 @@ struct formula formula_base(struct arena *arena, uint64_t base)
     return draft_keep(&draft, arena);
 }
 
-/* A formula that is too long, as one base. */
+/* Replaces a formula that is too long by one base. */
 static struct formula shorten(struct arena *arena, const struct formula *formula)
 {
     return formula->is_known && formula->term_count > 1
@@ -206,7 +207,7 @@ formula_multiply(struct arena *arena, const struct formula *a, const struct form
     return draft_keep(&draft, arena);
 }
 
-/* A product's power: that of each factor. */
+/* The power of a product: the product of its factors' powers. */
 static struct formula
 power_of_term(struct arena *arena, const struct formula_term *term, double power)
 {
@@ -287,7 +288,7 @@ static uint64_t mix(uint64_t hash)
     return hash ^ hash >> 29;
 }
 
-/* Numbers that are near hash alike, but for those at the edge of a step. */
+/* The hash of a number. Close numbers have the same hash, except where rounding separates them. */
 static uint64_t hash_of_number(double number)
 {
     int exponent;
@@ -345,7 +346,8 @@ static bool is_product_inside(const struct formula *part,
     return true;
 }
 
-/* `whole` / `part`; false: it would have a factor that only `part` has. */
+/* Computes `whole` / `part`. Returns false if the quotient would have a factor that only `part`
+ * has, or too many factors. */
 static bool divide(const struct formula_term *part,
                    const struct formula_term *whole,
                    struct formula_term *quotient)

@@ -1,9 +1,10 @@
-/* A formula in normal form: a sum of products of powers. Two expressions that compute the same numbers,
- * written in whatever order, factored or expanded, have the same formula: (1 + s) * h + t and
- * h + s * h + t, x / sqrt(v + e) and x * rsqrt(v + e). Layout is left out: a matrix product, a convolution
- * and an elementwise product are all a product of their operands.
+/* Formulas in normal form: sums of products of powers. Two expressions that compute the same
+ * numbers, written in any order, factored or expanded, have the same formula: (1 + s) * h + t
+ * and h + s * h + t, x / sqrt(v + e) and x * rsqrt(v + e). Layout is left out: a matrix product,
+ * a convolution and an elementwise product are all products of their operands.
  *
- * A base is known by a hash alone: of a value of A, or of a function and its arguments' formulas. */
+ * A base is identified by a hash alone: of a value of A, or of a function and its arguments'
+ * formulas. */
 #ifndef MONITORCH_VIEW_DIFF_MATCH_FORMULA_H
 #define MONITORCH_VIEW_DIFF_MATCH_FORMULA_H
 
@@ -22,7 +23,7 @@ struct formula_factor {
     double power;
 };
 
-/* Its factors are in the order of their bases, each base once. */
+/* The factors are sorted by base, and each base occurs once. */
 struct formula_term {
     double coefficient;
     uint32_t factor_count;
@@ -30,16 +31,16 @@ struct formula_term {
 };
 
 struct formula {
-    bool is_known; /* false: something in it is not understood, or it is too long */
+    bool is_known; /* false: not understood in full, or too long */
     uint32_t term_count;
-    struct formula_term *terms; /* in the arena; none of them alike */
+    struct formula_term *terms; /* in the arena; no two have the same factors */
 };
 
 struct formula formula_unknown(void);
 struct formula formula_number(struct arena *arena, double number);
 struct formula formula_base(struct arena *arena, uint64_t base);
 
-/* NULL memory makes the result unknown; the arena has failed then. */
+/* If memory is NULL the result is unknown; the arena has failed then. */
 struct formula formula_add(struct arena *arena,
                            const struct formula *a,
                            const struct formula *b,
@@ -48,21 +49,21 @@ struct formula
 formula_multiply(struct arena *arena, const struct formula *a, const struct formula *b);
 struct formula
 formula_power(struct arena *arena, const struct formula *base, double power);
-/* A function of the arguments, known by its name. */
+/* A function of the arguments, identified by its name. */
 struct formula formula_function(struct arena *arena,
                                 struct slice name,
                                 const struct formula *arguments,
                                 size_t count);
 
-/* The number that the formula is; NaN: it is none. */
+/* The number that the formula equals. NaN: it is no number. */
 double formula_constant(const struct formula *formula);
 uint64_t formula_hash(const struct formula *formula);
 
-/* How a part is in a whole. */
+/* The place of a part in a whole. */
 enum formula_place {
     FORMULA_NOWHERE,
-    FORMULA_INSIDE, /* times something it is some of the whole's terms */
-    FORMULA_SCALED, /* times a number it is the whole */
+    FORMULA_INSIDE, /* multiplied by a term it is some terms of the whole */
+    FORMULA_SCALED, /* multiplied by a number it is the whole */
     FORMULA_WHOLE,
 };
 enum formula_place formula_find(const struct formula *part,

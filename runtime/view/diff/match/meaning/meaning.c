@@ -12,7 +12,6 @@
 
 enum state { STATE_NONE, STATE_BEING_MADE, STATE_MADE };
 
-/* Keeps the formula among those that were made. */
 struct formula match_reading_note(struct match_meanings *meanings,
                                   struct formula formula)
 {
@@ -31,7 +30,6 @@ struct formula match_reading_note(struct match_meanings *meanings,
     return formula;
 }
 
-/* The number that the statement means where it says `value`. */
 double match_reading_number(struct match_meanings *meanings, double value)
 {
     size_t at = 0;
@@ -45,7 +43,6 @@ double match_reading_number(struct match_meanings *meanings, double value)
     return value == meanings->number ? meanings->other_number : value;
 }
 
-/* Keeps what a function made of a formula. */
 struct formula match_reading_note_step(struct match_meanings *meanings,
                                        const struct formula *argument,
                                        struct formula result)
@@ -83,14 +80,13 @@ static struct slice key_of(const struct match_value *value)
     return slice_part(value->path, 2, value->path.size - 2);
 }
 
-/* Whether the text ends with the part, and a point is before it. */
+/* Whether the text ends with the part, as a whole or after a dot. */
 static bool match_reading_ends(struct slice text, struct slice part)
 {
     return slice_ends(text, part) &&
            (text.size == part.size || text.bytes[text.size - part.size - 1] == '.');
 }
 
-/* The input of the statement with that name; MATCH_NONE: none. */
 uint32_t match_reading_input(const struct reading *reading, struct slice name)
 {
     const struct match_links *in = &reading->run->in;
@@ -108,7 +104,6 @@ uint32_t match_reading_input(const struct reading *reading, struct slice name)
     return found;
 }
 
-/* The weight among the inputs whose key ends with the attribute's name and the part. */
 uint32_t match_reading_weight(const struct reading *reading,
                               struct slice attribute,
                               const char *part)
@@ -154,7 +149,7 @@ static struct slice literal_tail(struct slice text)
     return slice_part(text, start, end);
 }
 
-/* How many visits the value's site had, and how many of them before it. */
+/* Counts the visits of the value's site: those before the value, and all. */
 static void count_visits(const struct reading *reading, uint32_t *before, uint32_t *all)
 {
     const struct match_run *run = reading->run;
@@ -172,8 +167,8 @@ static void count_visits(const struct reading *reading, uint32_t *before, uint32
     }
 }
 
-/* A key that is computed: if as many items end like it as the statement had visits, each visit reads one
- * of them, in their order. */
+/* The item under a computed key. If as many items have that ending as the statement had visits,
+ * each visit reads one of them, in order. MATCH_NONE: not known. */
 static uint32_t
 find_item_by_visit(const struct reading *reading, struct slice name, struct slice tail)
 {
@@ -199,7 +194,6 @@ find_item_by_visit(const struct reading *reading, struct slice name, struct slic
     return count == all || count == 1 ? (count == 1 ? last : found) : MATCH_NONE;
 }
 
-/* The item of the container that the subscript's text ends like. */
 uint32_t match_reading_item(const struct reading *reading,
                             struct slice name,
                             struct slice subscript)
@@ -226,7 +220,6 @@ static bool is_return(const struct reading *reading, const struct match_value *v
     return site != NULL && site->kind == SITE_RETURN;
 }
 
-/* What a recorded function or module of that name gave to the statement; MATCH_NONE: none. */
 uint32_t match_reading_returned(const struct reading *reading, struct slice word)
 {
     const struct match_links *in = &reading->run->in;
@@ -276,7 +269,7 @@ uint32_t match_reading_only_return(const struct reading *reading,
     return call->is_library ? MATCH_NONE : found;
 }
 
-/* The class of a method: `Attention.` of `Attention.forward`. */
+/* The class of a method, with the dot: `Attention.` of `Attention.forward`. */
 static struct slice class_of(struct slice function)
 {
     return slice_part(function, 0, function.size - slice_last_part(function, '.').size);
@@ -292,8 +285,8 @@ static struct slice function_of(const struct match_run *run,
         .name;
 }
 
-/* The newest value of that name that a method of the statement's class made, or a container has under it: a
- * buffer, or a parameter of the outermost module. */
+/* The newest value of that name that a method of the statement's class made, or that a container
+ * holds under that key: a buffer, or a parameter of the outermost module. MATCH_NONE: none. */
 static uint32_t find_attribute(const struct reading *reading, struct slice name)
 {
     const struct match_run *run = reading->run;
@@ -317,7 +310,6 @@ static uint32_t find_attribute(const struct reading *reading, struct slice name)
     return MATCH_NONE;
 }
 
-/* Names whose last part is a view of what the others name. */
 bool match_reading_is_view(struct slice attribute)
 {
     return slice_equal(attribute, SLICE("T")) || slice_equal(attribute, SLICE("mT")) ||
@@ -326,7 +318,8 @@ bool match_reading_is_view(struct slice attribute)
            slice_equal(attribute, SLICE("imag"));
 }
 
-/* A number that the constructor was called with, if it is the same in all calls of it. */
+/* The number that was passed to the constructor under that name, if all its calls have the same.
+ * MATCH_NONE: none. */
 static uint32_t find_made_with(const struct reading *reading, struct slice name)
 {
     const struct match_run *run = reading->run;
@@ -395,7 +388,7 @@ match_reading_setting(const struct reading *reading, struct slice name, uint32_t
         if (site_writes(&sites->sites[i], name) &&
             slice_equal(class_of(sites->functions[sites->sites[i].function].name),
                         class)) {
-            line = sites->sites[i].line; /* the last one: the first may be None */
+            line = sites->sites[i].line; /* the last line: the first may assign None */
             *maker = sites->sites[i].function;
         }
     }
@@ -496,7 +489,7 @@ static uint32_t find_parameter(struct reading *reading,
     return found;
 }
 
-/* The argument that a call in the caller's statement passes as the parameter. */
+/* The argument that the caller's statement passes for the parameter. EXPRESSION_NONE: none. */
 static uint32_t find_passed(struct reading *reading, const struct match_value *value)
 {
     const struct match_call *call = &reading->run->calls[value->call];
@@ -531,7 +524,7 @@ static uint32_t find_passed(struct reading *reading, const struct match_value *v
     return EXPRESSION_NONE;
 }
 
-/* The expression of the statement's value, or of the target that has the value's name. */
+/* The expression of the statement's value: of several targets, the one with the value's name. */
 static uint32_t find_target(struct reading *reading, uint32_t whole)
 {
     const struct match_value *value = &reading->run->values[reading->value];
@@ -564,7 +557,8 @@ static uint32_t find_target(struct reading *reading, uint32_t whole)
 
 static struct formula of_statement(struct match_meanings *meanings, uint32_t number);
 
-/* Parses the value's statement; to be ended with reading_end in any case. false: there is none. */
+/* Parses the value's statement. Returns false if there is none. The caller must call reading_end
+ * in any case. */
 static bool reading_begin(struct reading *reading,
                           struct buffer *statement,
                           struct match_meanings *meanings,
@@ -688,7 +682,7 @@ struct formula match_meaning_of_common(struct match_meanings *meanings, uint32_t
     return formula_function(&meanings->arena, SLICE("value"), &number, 1);
 }
 
-/* A weight that the other run does not have. */
+/* The formula of a weight that the other run does not have. */
 static struct formula of_unknown_weight(struct match_meanings *meanings,
                                         uint32_t content)
 {
@@ -759,9 +753,10 @@ struct formula match_meaning_of(struct match_meanings *meanings, uint32_t conten
     return meanings->formulas[content];
 }
 
-/* An operand of A that was computed, and whose statement is not understood, is a base of its own: what the reading
- * statement does with it is understood all the same. Of B it stays unknown, as it may be one of A's values; so does
- * what was computed from nothing, as a parameter: it may have been loaded since. */
+/* The formula of an operand. A computed operand of A whose statement is not understood becomes a
+ * base of its own, so that the statement that reads it still has a formula. An operand of B
+ * stays unknown, because it may be one of A's values. So does a value made from nothing, such as
+ * a parameter, which may have been loaded since. */
 static struct formula of_operand(struct match_meanings *meanings, uint32_t content)
 {
     struct formula formula = match_meaning_of(meanings, content), number;

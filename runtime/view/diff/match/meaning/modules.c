@@ -1,4 +1,5 @@
-/* Modules of torch that a statement calls, as formulas: what the constructor's line made, applied to a value. */
+/* Formulas of the torch modules that a statement calls: reads the constructor's line that made
+ * the module, and applies it to a value. */
 #include "runtime/view/diff/match/meaning/meaning.h"
 
 #include "runtime/base/buffer.h"
@@ -6,7 +7,7 @@
 
 #include <math.h>
 
-/* The weights of the module among the inputs, in the order of a function's arguments. */
+/* Adds the module's weights among the inputs, in the order of a function's arguments. */
 static void add_weights(struct reading *reading,
                         struct slice attribute,
                         enum match_meaning_kind kind,
@@ -32,14 +33,15 @@ static struct formula apply_module(struct reading *made,
                                    struct slice attribute,
                                    struct formula of);
 
-/* Some modules of a Sequential, from `first` up to `end`. */
+/* The modules of a Sequential from `first` up to `end`. */
 struct part {
     unsigned first, end;
 };
 
 static const struct part whole = {0, UINT32_MAX};
 
-/* The modules of the arguments, one after the other; their weights are under their numbers. */
+/* Applies the modules of the arguments one after the other. Their weights are stored under their
+ * numbers. */
 static struct formula apply_sequence(struct reading *made,
                                      uint32_t first,
                                      struct slice attribute,
@@ -88,7 +90,7 @@ static struct formula apply_module(struct reading *made,
     return match_reading_compute(made, call->word, &operands, call->first);
 }
 
-/* The module that `statement` made, or a part of it, applied to the first operand. */
+/* Applies the module that `statement` made, or a part of it, to `of`. */
 static struct formula apply_made(struct reading *made,
                                  struct slice statement,
                                  struct slice attribute,
@@ -182,7 +184,8 @@ enum match_meaning_kind match_reading_module_kind(struct reading *reading,
 
 /* ---- `self.layers[0](x)`, `self.layers[1:](x)` ---- */
 
-/* The number at the beginning of the text, or `otherwise` where there is none. false: it is something else. */
+/* Reads the number at the beginning of the text, or `otherwise` if there is none. Returns false
+ * if the text is no number. */
 static bool read_place(struct slice text, unsigned otherwise, unsigned *place)
 {
     unsigned number = 0;

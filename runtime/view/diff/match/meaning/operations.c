@@ -1,4 +1,4 @@
-/* What operations compute, as formulas: operators, functions, methods, modules of torch. */
+/* Formulas of operations: operators, functions, methods, and modules of torch. */
 #include "runtime/view/diff/match/meaning/formula.h"
 
 #include "runtime/base/buffer.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So deep are formulas within formulas. */
+/* The maximum nesting of formulas. */
 #define DEPTH_MAX 40
 
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 
 /* ---- operators ---- */
 
-/* exp(of), or 1 / exp(-of): of the two that begins with a positive number. */
+/* exp(of), or 1 / exp(-of) if `of` begins with a negative number. */
 static struct formula exponential(struct reading *reading, const struct formula *of)
 {
     struct arena *arena = match_reading_arena(reading);
@@ -92,7 +92,7 @@ static struct formula read_unary(struct reading *reading, const struct expressio
     return slice_equal(item->word, SLICE("+")) ? operand : formula_unknown();
 }
 
-/* A number of the shape: `x.shape[-1]`. */
+/* A size of a shape: `x.shape[-1]`. */
 static struct formula read_shape(struct reading *reading, const struct expression *item)
 {
     struct slice text = match_reading_item_of(reading, item->left)->text,
@@ -124,7 +124,7 @@ static struct formula read_shape(struct reading *reading, const struct expressio
     return formula_unknown();
 }
 
-/* Whether the subscript is or has a tensor. */
+/* Whether the subscript is or contains a tensor. */
 static bool has_tensor(struct reading *reading, uint32_t first)
 {
     for (uint32_t i = first; i != EXPRESSION_NONE;
@@ -142,7 +142,8 @@ static bool has_tensor(struct reading *reading, uint32_t first)
     return false;
 }
 
-/* What is picked out of `of` by indices: a layout, but for indices that are counted otherwise than from 0. */
+/* Picks elements of `of` by indices. This only changes the layout, unless the indices are a
+ * range that does not begin at 0. */
 static struct formula
 pick(struct reading *reading, struct formula of, const struct formula *indices)
 {
@@ -159,7 +160,7 @@ pick(struct reading *reading, struct formula of, const struct formula *indices)
     return formula_function(match_reading_arena(reading), SLICE("pick"), both, 2);
 }
 
-/* Whether the subscript leaves something out: not `[:, None]`. */
+/* Whether the subscript leaves something out, as `[:, None]` does not. */
 static bool picks_part(struct slice text)
 {
     size_t open = slice_find(text, SLICE("["), 0);
@@ -199,7 +200,6 @@ static struct formula read_index(struct reading *reading, const struct expressio
 
 /* ---- numbers among arguments ---- */
 
-/* The argument with that key, or that comes at that place without one. */
 uint32_t match_reading_argument(struct reading *reading,
                                 uint32_t first,
                                 const char *key,
@@ -235,7 +235,7 @@ double match_reading_number_of(struct reading *reading,
     return formula_constant(&formula);
 }
 
-/* ---- what functions compute ---- */
+/* ---- formulas of functions ---- */
 
 static struct formula root(struct reading *reading, struct formula of, double power)
 {
@@ -258,7 +258,8 @@ static struct formula number(struct reading *reading, double value)
     return formula_number(match_reading_arena(reading), value);
 }
 
-/* The items of a list, where all of them have one formula: how others are joined is not known. */
+/* The formula of a list's items, if all of them have the same. Otherwise unknown, because the
+ * way they are joined is not known. */
 static struct formula join_list(struct reading *reading, struct slice name)
 {
     const struct match_links *in = &reading->run->in;
@@ -282,7 +283,8 @@ static struct formula join_list(struct reading *reading, struct slice name)
     return joined;
 }
 
-/* The first one, where all are it or its negative; else they are joined. */
+/* The formula of the first item, if all items are equal to it or its negative; otherwise a
+ * function of all items. */
 static struct formula join(struct reading *reading, uint32_t sequence)
 {
     struct formula items[MATCH_ARGUMENTS_MAX];
@@ -323,7 +325,7 @@ static struct formula join(struct reading *reading, uint32_t sequence)
                             count);
 }
 
-/* (x - mean) / sqrt(variance + eps), or without the mean. */
+/* (x - mean) / sqrt(variance + eps), or without the mean if not `is_centred`. */
 static struct formula normalise(struct reading *reading,
                                 struct formula of,
                                 struct slice mean,
@@ -345,7 +347,7 @@ static struct formula normalise(struct reading *reading,
         reading->meanings, &of, times(reading, centred, root(reading, variance, -0.5)));
 }
 
-/* The module's or the call's own weight and bias, where there are such. */
+/* Multiplies by the weight and adds the bias of the module or the call, if it has them. */
 static struct formula scale_and_shift(struct reading *reading,
                                       struct formula of,
                                       const struct match_operands *operands,
@@ -363,7 +365,8 @@ static struct formula scale_and_shift(struct reading *reading,
     return match_reading_note(reading->meanings, result);
 }
 
-/* The means of so many groups of channels: of a module its first argument, of a function the second. */
+/* Normalisation by groups of channels. The number of groups is the first argument of a module,
+ * the second of a function. */
 static struct formula group_norm(struct reading *reading,
                                  const struct match_operands *operands,
                                  uint32_t first)
@@ -388,7 +391,8 @@ static struct formula group_norm(struct reading *reading,
     return scale_and_shift(reading, result, operands, 1u + is_function);
 }
 
-/* With the running figures of the module: (x - mean) * weight / sqrt(variance + eps) + bias. */
+/* Normalisation with the module's running figures: (x - mean) * weight / sqrt(variance + eps) +
+ * bias. */
 static struct formula
 batch_norm(struct reading *reading, const struct match_operands *operands, double eps)
 {
@@ -438,7 +442,7 @@ static struct formula range(struct reading *reading,
     return operands->count > 1 ? plus(reading, operands->items[0], base) : base;
 }
 
-/* The share of a mask's elements that are true, not zero, or infinite. NaN: not known. */
+/* The share of a mask's elements that are true, non-zero or infinite. NaN: not known. */
 static double share_of_mask(struct reading *reading, uint32_t expression)
 {
     const struct expression *item;
@@ -465,7 +469,7 @@ static double share_of_mask(struct reading *reading, uint32_t expression)
     return NAN;
 }
 
-/* The shape of a value that the expression is, or does arithmetic with; NULL: not known. */
+/* The shape of a value, or of the first value in arithmetic. NULL: not known. */
 static const struct log_shape *shape_of(struct reading *reading, uint32_t expression)
 {
     const struct expression *item;
@@ -485,7 +489,7 @@ static const struct log_shape *shape_of(struct reading *reading, uint32_t expres
     return value == MATCH_NONE ? NULL : reading->run->values[value].shape;
 }
 
-/* What hides some of the scores is added to them. */
+/* Adds the mask that hides this share of the scores. */
 static struct formula hide(struct reading *reading, struct formula scores, double share)
 {
     return plus(reading, scores,
@@ -516,7 +520,7 @@ static struct formula mask_scores(struct reading *reading,
         const struct log_shape *shape = shape_of(reading, mask);
 
         if (shape != NULL && shape->dtype == DTYPE_BOOL) {
-            return hide(reading, scores, 1 - share); /* true: is seen */
+            return hide(reading, scores, 1 - share); /* true: visible */
         }
         return plus(reading, scores, match_reading_expression(reading, mask));
     }
@@ -559,7 +563,8 @@ static struct formula product(struct reading *reading,
     return result;
 }
 
-/* A pool whose output has one element an image is its mean or maximum. */
+/* The mean or maximum that a pool computes if its output has one element for each channel;
+ * otherwise unknown. */
 static struct formula
 pool_to(struct reading *reading, size_t row, struct formula of, uint32_t first)
 {
@@ -674,7 +679,7 @@ static struct formula compute(struct reading *reading,
         return pool_to(reading, row, a, first);
     case MEANING_EXPONENTIAL:
         return exponential(reading, &a);
-    case MEANING_TOTAL: /* of a product: the end of a matrix product that was written out */
+    case MEANING_TOTAL: /* the sum of a product is the end of a matrix product in steps */
         return a.is_known && a.term_count == 1 && a.terms[0].factor_count > 1
                    ? a
                    : match_reading_apply(reading, SLICE("sum"), &a);
@@ -756,7 +761,6 @@ struct formula match_reading_compute(struct reading *reading,
     return compute(reading, row, operands, first);
 }
 
-/* Whether a function, method or module of that name is understood. */
 bool match_reading_is_operation(struct slice name)
 {
     return find_row(name) < sizeof table / sizeof *table;
@@ -774,7 +778,7 @@ bool match_operands_add(struct match_operands *operands,
     return true;
 }
 
-/* Whether more than its first operand counts. */
+/* Whether operands after the first are part of the formula. */
 static bool has_operands(size_t row)
 {
     return table[row].kind != MEANING_LAYOUT && table[row].kind != MEANING_FUNCTION &&
@@ -782,7 +786,7 @@ static bool has_operands(size_t row)
            table[row].kind != MEANING_TOTAL && table[row].kind != MEANING_ADAPTIVE;
 }
 
-/* The first `most` arguments without a key, as far as they are values. */
+/* Adds the first `most` arguments that are values and have no key. */
 static void add_arguments(struct reading *reading,
                           uint32_t first,
                           struct match_operands *operands,
@@ -809,7 +813,7 @@ static void add_arguments(struct reading *reading,
 
 /* ---- calls ---- */
 
-/* `self.act.gelu` of the call's text, up to its bracket. */
+/* The callee of a call's text, up to the bracket: `self.act.gelu`. */
 static struct slice callee_of(const struct expression *item)
 {
     return slice_part(item->text, 0, slice_find(item->text, SLICE("("), 0));
@@ -836,7 +840,7 @@ static struct formula read_numeric(struct reading *reading,
                : formula_unknown();
 }
 
-/* What the call is of, and its arguments, as far as they count. */
+/* Collects the object of the call and its arguments, as far as the formula needs them. */
 static void collect_operands(struct reading *reading,
                              const struct expression *item,
                              bool is_own,
@@ -860,7 +864,7 @@ static void collect_operands(struct reading *reading,
     }
 }
 
-/* `self.weight.view(…)`: the attribute goes before the arguments. */
+/* Puts the attribute before the arguments: `self.weight.view(…)`. */
 static void
 put_before(struct reading *reading, uint32_t left, struct match_operands *operands)
 {
