@@ -1,4 +1,4 @@
-/* The backwards of a trace, item by item. */
+/* The backwards of a trace, collected item by item. */
 #include "runtime/view/gradient/gradient.h"
 
 #include "runtime/base/memory.h"
@@ -20,7 +20,8 @@ void backwards_release(struct backwards *backwards)
     backwards_init(backwards);
 }
 
-/* The newest one is asked for nearly always. NULL: a ring has dropped it. */
+/* The backward with that number. NULL: a ring has dropped it. Searches from the end, because the
+ * newest one is nearly always the one. */
 static struct backward *find_step(struct backwards *backwards, uint32_t step)
 {
     for (uint32_t i = backwards->count; i > 0; i--) {
@@ -128,8 +129,9 @@ bool backwards_add(struct backwards *backwards,
     }
 }
 
-/* Weights that became NaN stay so: where a later backward of the same line is finite, nothing was written
- * to them. A GradScaler skips several steps until its scale is right. */
+/* Whether a later backward of the same line was finite. Weights that became NaN stay NaN, so no
+ * bad gradient was written to them then. All later backwards are searched, because a GradScaler
+ * skips several steps until its scale is right. */
 static bool is_caught(const struct backwards *backwards, uint32_t index)
 {
     assert(index < backwards->count);
@@ -139,7 +141,8 @@ static bool is_caught(const struct backwards *backwards, uint32_t index)
     for (uint32_t i = index + 1; i < backwards->count; i++) {
         const struct backward *later = &backwards->items[i];
 
-        /* One that began before this one's end is a part of it: a checkpoint's. */
+        /* A backward that started before the end of this one is part of it, as with a
+         * checkpoint. */
         if (later->thread == backward->thread && later->begin > backward->end &&
             later->line == backward->line && slice_equal(later->file, backward->file) &&
             later->gradient_count > 0 && later->bad_count == 0) {

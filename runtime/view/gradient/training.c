@@ -1,5 +1,5 @@
-/* Parameters of a training: what each recorded call read, left and wrote of them, and from it the call
- * that gave a parameter its NaN. */
+/* Parameters of a training: the values that each recorded call read and wrote, and from these
+ * the call that gave a parameter its NaN. */
 #include "runtime/view/gradient/gradient.h"
 
 #include "runtime/base/hash/hash.h"
@@ -42,7 +42,7 @@ static uint32_t find_name(const struct training *training, struct slice name)
     return TRAINING_NONE;
 }
 
-/* The name's number; TRAINING_NONE: out of memory. */
+/* The number of the name, which is added if it is new. TRAINING_NONE: out of memory. */
 static uint32_t add_name(struct training *training, struct slice name)
 {
     uint32_t number = find_name(training, name);
@@ -141,7 +141,7 @@ static bool keep(struct training *training, const struct training_record *record
     return true;
 }
 
-/* The call that goes on: the newest one that is no backward. */
+/* The number of the newest call that is no backward: the one that is running. 0: none. */
 static uint32_t newest_call(const struct training *training)
 {
     for (uint32_t i = training->step_count; i > 0; i--) {
@@ -166,7 +166,7 @@ static struct training_rate *find_rate(const struct training *training,
     return NULL;
 }
 
-/* A setting of an optimizer: `SGD.lr`, of other groups `SGD.lr[1]`. */
+/* Adds a setting of an optimizer: `SGD.lr`, or `SGD.lr[1]` for another parameter group. */
 static bool add_rate(struct training *training, const struct log_event_view *event)
 {
     size_t end = slice_find(event->name, SLICE(".lr"), 0);
@@ -197,7 +197,7 @@ static bool add_rate(struct training *training, const struct log_event_view *eve
     return !training->arena.has_failed;
 }
 
-/* The rate of the optimizer whose step wrote the record. */
+/* Sets the learning rate of the optimizer whose step wrote the record. */
 static void set_rate(const struct training *training, struct training_record *record)
 {
     const struct training_step *step = training_step_of(training, record->step);
@@ -216,7 +216,7 @@ static void set_rate(const struct training *training, struct training_record *re
     }
 }
 
-/* `weight.grad` belongs to `weight`, and so does `weight.exp_avg`. */
+/* Adds a record of a tensor. `weight.grad` and `weight.exp_avg` are records of `weight`. */
 static bool add_tensor(struct training *training,
                        const struct log_event_view *event,
                        uint64_t next_event)
@@ -241,7 +241,7 @@ static bool add_tensor(struct training *training,
     } else {
         record.parameter = owner_number;
         record.what = TRAINING_STATE;
-        /* Its name is no parameter's: it has no records of its own. */
+        /* The name is no parameter's, and has no records of its own. */
         record.state = add_name(training, event->name);
     }
     return keep(training, &record);
@@ -307,7 +307,8 @@ static bool is_gradient(const struct training_record *record)
            record->what == TRAINING_GRADIENT_WRITTEN;
 }
 
-/* The nearest record before `index` of the same parameter that is one of these. */
+/* The nearest earlier record of the same parameter for which `is_one` is true. TRAINING_NONE:
+ * none. */
 static uint32_t find_before(const struct training *training,
                             uint32_t index,
                             bool (*is_one)(const struct training_record *record))
@@ -322,7 +323,7 @@ static uint32_t find_before(const struct training *training,
     return at;
 }
 
-/* The first record of the value since which it is not finite. */
+/* The first record of the value since which it has not been finite. */
 static uint32_t find_first(const struct training *training, uint32_t value)
 {
     assert(value < training->record_count);
@@ -338,8 +339,9 @@ static uint32_t find_first(const struct training *training, uint32_t value)
     }
 }
 
-/* A gradient that is added to one that is not finite is not finite either: the first of them. The counter
- * of the tensor shows whether something was written in between. */
+/* The first accumulated gradient of a sum that is not finite: adding to it does not make it
+ * finite again. Versions of the tensor that are not consecutive show another write in between,
+ * where the sum ends. */
 static uint32_t find_first_sum(const struct training *training, uint32_t gradient)
 {
     assert(gradient < training->record_count);
@@ -358,8 +360,8 @@ static uint32_t find_first_sum(const struct training *training, uint32_t gradien
     }
 }
 
-/* The newest backward before `index` in which a gradient was not finite, of those since the last step of
- * an optimizer. TRAINING_NONE: there is none. */
+/* The first record since the last step of an optimizer in which a backward accumulated a
+ * gradient that is not finite. TRAINING_NONE: none before `index`. */
 static uint32_t find_other(const struct training *training, uint32_t index)
 {
     uint32_t found = TRAINING_NONE;
@@ -377,7 +379,7 @@ static uint32_t find_other(const struct training *training, uint32_t index)
     return found;
 }
 
-/* The gradient that the step read was not finite: `gradient` is its record. */
+/* Explains a step whose gradient was not finite. `cause->gradient` is the gradient's record. */
 static void explain_gradient(const struct training *training,
                              struct training_cause *cause)
 {
@@ -409,7 +411,8 @@ static void explain_gradient(const struct training *training,
     }
 }
 
-/* A tensor that the optimizer keeps was not finite when it had written the value. */
+/* The record of the optimizer's first tensor for the parameter that was not finite after the
+ * step that wrote `value`. TRAINING_NONE: none. */
 static uint32_t find_state(const struct training *training, uint32_t value)
 {
     assert(value < training->record_count);
@@ -430,7 +433,7 @@ static uint32_t find_state(const struct training *training, uint32_t value)
     return TRAINING_NONE;
 }
 
-/* Value and gradient were finite before the step. */
+/* Explains a step before which value and gradient were finite. */
 static void explain_step(const struct training *training, struct training_cause *cause)
 {
     uint32_t at = cause->value;
