@@ -354,7 +354,7 @@ find_results(struct walk *walk, uint32_t node, struct slice path, struct way way
                 if (round == 1 ? !is_elsewhere(place, path)
                                : graph_path_fits(place, path, &rest)) {
                     is_found = true;
-                    /* Of several calls inside one call, the last returns that call's result; the
+                    /* Only the last of several calls inside one call returns its result; the
                      * others are unsure. */
                     source.is_unsure = round == 1 || (call->is_inside &&
                                                       call->next_at_term != GRAPH_NONE);
