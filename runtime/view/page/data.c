@@ -1,7 +1,7 @@
 /* The data of a page as one JSON object: docs/reference/schemas/page.json has the fields.
  *
- * A trace may have more events than a page can hold. A single pass collects the facts of all visits of
- * each line (series.h), and writes as many single events as there is room for. */
+ * A trace may have more events than a page can hold. A single pass collects the facts of all visits
+ * of each line (series.h), and writes as many single events as there is room for. */
 #include "runtime/view/page/data.h"
 
 #include "runtime/base/memory.h"

@@ -96,8 +96,8 @@ static void find_verdict(struct trace_page *trace)
     }
 }
 
-/* Asks `why` for a verdict, which needs a graph of the whole trace. If that exceeds the memory limit, the page
- * shows everything else. */
+/* Asks `why` for a verdict, which needs a graph of the whole trace. If that exceeds the memory
+ * limit, the page shows everything else. */
 static bool ask_why(struct trace_page *trace)
 {
     const struct page_trace_options *options = trace->options;

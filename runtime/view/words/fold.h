@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Appends the text, with lines that are too long broken at blanks, preferably at two blanks. The next
- * line is indented relative to the text after the label:
+/* Appends the text, with lines that are too long broken at blanks, preferably at two blanks. The
+ * next line is indented relative to the text after the label:
  *
  *   gave     weights = float32 [4, 4, 16, 16] grad  !! 1024 NaN of 4096
  *              min 0 max 1 mean 0.0625
