@@ -1,4 +1,4 @@
-/* The events of a trace as rows: each column of one. */
+/* The columns of an event: the values of one row. */
 #include "runtime/view/walk/event_columns.h"
 
 #include "runtime/view/words/change_text.h"
@@ -44,7 +44,7 @@ static void set_text(struct column_value *value, struct slice text)
     *value = (struct column_value){.type = COLUMN_TEXT, .text = text};
 }
 
-/* Beyond 2^63 - 1 a real number, the nearest one. */
+/* Sets an integer. A number above 2^63 - 1 becomes the nearest real number. */
 static void set_natural(struct column_value *value, uint64_t natural)
 {
     if (natural <= INT64_MAX) {
@@ -54,7 +54,7 @@ static void set_natural(struct column_value *value, uint64_t natural)
     }
 }
 
-/* A figure that there is none of is empty. */
+/* Sets a real number. NaN means that there is no such figure: the value stays empty. */
 static void set_figure(struct column_value *value, double real)
 {
     if (!isnan(real)) {
@@ -76,7 +76,7 @@ static void set_numbers(struct column_value *value,
     set_text(value, buffer_slice(scratch));
 }
 
-/* ---- what an event's value is ---- */
+/* ---- the value of an event ---- */
 
 static void get_value(const struct log_event_view *event,
                       struct buffer *scratch,
@@ -124,7 +124,7 @@ static void get_length(const struct log_event_view *event, struct column_value *
     }
 }
 
-/* Figures of the finite elements. */
+/* Sets a bound of the finite elements. */
 static void get_bound(const struct log_event_view *event,
                       union statistics_bound bound,
                       struct column_value *value)
@@ -255,7 +255,7 @@ static void get_hash(const struct log_event_view *event,
     }
 }
 
-/* The columns that tensors and arrays alone have. */
+/* Gets the columns that only tensors and arrays have. */
 static void get_tensor(enum event_column column,
                        const struct log_event_view *event,
                        struct buffer *scratch,

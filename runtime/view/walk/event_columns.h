@@ -1,5 +1,5 @@
-/* The events of a trace as rows of a table: what SQL, CSV, JSON lines and Python's columns have
- * in common. One list says which columns there are, and in which order. */
+/* The columns of events as rows of a table, shared by SQL, CSV, JSON lines and Python's columns.
+ * event_columns.def lists the columns in their order. */
 #ifndef MONITORCH_VIEW_WALK_EVENT_COLUMNS_H
 #define MONITORCH_VIEW_WALK_EVENT_COLUMNS_H
 
@@ -24,12 +24,12 @@ enum column_type {
     COLUMN_TEXT,
 };
 
-/* The values of a column, for readers that have types of their own for them. */
+/* The form of a column's values, for readers with types of their own for some of them. */
 enum column_form {
     COLUMN_FORM_INTEGER,
     COLUMN_FORM_FLAG,  /* 0 or 1 */
     COLUMN_FORM_TIME,  /* nanoseconds since the start of the recording */
-    COLUMN_FORM_REAL,  /* an integer where the dtype is one */
+    COLUMN_FORM_REAL,  /* an integer if the dtype is an integer type */
     COLUMN_FORM_VALUE, /* a number or a text */
     COLUMN_FORM_TEXT,
     COLUMN_FORM_NUMBERS, /* integers, as JSON */
@@ -40,26 +40,28 @@ enum column_form {
 struct column_rule {
     const char *name;
     enum column_form form;
-    const char *what; /* in a few words, for a schema */
+    const char *what; /* description in a few words, for a schema */
 };
 
-/* The type of most values of that form. */
+/* The type of most values of the form. */
 enum column_type column_form_type(enum column_form form);
 
 extern const struct column_rule event_columns[EVENT_COLUMN_COUNT];
 
 struct column_value {
-    bool is_empty;         /* NULL, nothing: the column does not apply to this event */
-    enum column_type type; /* `value` of a number is one, of a string a text */
+    bool is_empty; /* NULL or nothing: the column does not apply to this event */
+    enum column_type
+        type; /* of `value`: REAL or INTEGER for a number, TEXT for a string */
     int64_t integer;
     double real;
     struct slice text; /* borrowed from the event, or from `scratch` */
 };
 
-/* One column of an event. `call` gives the nn.Module's path; it may be NULL, the column is empty
- * then. `trace` is the file's name for the column of that name. What stood in `scratch` is gone
- * after it, and so is a text of the call before that lay there; where memory runs out, it has
- * failed. A value beyond 2^63 - 1 is the nearest real number; a float that is NaN stays one. */
+/* Gets a column of an event. `call` has the nn.Module's path; if it is NULL, that column is
+ * empty. `trace` is the file's name, for the column `trace`. The call overwrites `scratch`, so
+ * it invalidates a text that the previous call stored there. If memory runs out,
+ * scratch->has_failed is set. A value above 2^63 - 1 becomes the nearest real number; a float
+ * that is NaN stays NaN. */
 void event_column_get(enum event_column column,
                       const struct log_event_view *event,
                       const struct open_call *call,
@@ -67,7 +69,7 @@ void event_column_get(enum event_column column,
                       struct buffer *scratch,
                       struct column_value *value);
 
-/* What a column of NUMBERS holds. false: nothing. */
+/* Gets the numbers of a column of the form NUMBERS. Returns false if the column is empty. */
 bool event_column_numbers(enum event_column column,
                           const struct log_event_view *event,
                           const int64_t **numbers,

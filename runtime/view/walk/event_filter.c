@@ -1,4 +1,4 @@
-/* Which events of a trace are wanted. */
+/* The filter of events, and the parsing of its conditions. */
 #include "runtime/view/walk/event_filter.h"
 
 #include "runtime/view/words/value_text.h"
@@ -23,9 +23,10 @@ bool event_filter_is_empty(const struct event_filter *filter)
            !filter->is_nonfinite;
 }
 
-/* ---- reading what is wanted ---- */
+/* ---- parsing ---- */
 
-/* Makes room for one more item: the array doubles at each power of 2. NULL: out of memory. */
+/* Returns `items` with room for one more; the array doubles at each power of 2. NULL: out of
+ * memory. */
 static void *grow(struct arena *arena, const void *items, size_t count, size_t size)
 {
     void *moved;
@@ -100,7 +101,7 @@ add_range(struct event_filter *filter, struct slice text, struct error *error)
     return true;
 }
 
-/* Calls `add` with each item of a list; an empty list has one, the empty text. */
+/* Calls `add` with each item of a list. An empty list counts as one empty item. */
 static bool add_items(struct event_filter *filter,
                       struct slice list,
                       bool (*add)(struct event_filter *, struct slice, struct error *),
@@ -176,7 +177,7 @@ bool event_filter_set_call(struct event_filter *filter,
     return true;
 }
 
-/* A list, but for files, whose names may hold commas. */
+/* Adds the globs of a list. A file's glob is one item, because file names may contain commas. */
 static bool add_globs(struct event_filter *filter,
                       struct glob_list *list,
                       struct slice text,
@@ -229,7 +230,7 @@ bool event_filter_process(struct event_filter *filter,
     return true;
 }
 
-/* ---- judging ---- */
+/* ---- matching ---- */
 
 static bool glob_list_match(const struct glob_list *list, struct slice text)
 {
@@ -311,7 +312,8 @@ static bool line_match(const struct event_filter *filter, uint32_t line)
     return false;
 }
 
-/* A first value is no change; nor is another object that is known to hold the same. */
+/* Whether the event is a change. A first value is none, and neither is another object that is
+ * known to hold the same value. */
 static bool is_changed(const struct log_event_view *event)
 {
     switch (event->change) {

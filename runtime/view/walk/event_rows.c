@@ -1,9 +1,9 @@
-/* The events of a trace that a filter lets through. */
+/* The rows of a trace: the events that match a filter. */
 #include "runtime/view/walk/event_rows.h"
 
 #include <string.h>
 
-/* How often, in items, go_on() is asked. */
+/* go_on() is called once per STEP_MASK + 1 items. */
 #define STEP_MASK 0x3FFFF
 
 void event_rows_init(struct event_rows *rows,
@@ -19,7 +19,7 @@ void event_rows_release(struct event_rows *rows)
     open_calls_release(&rows->calls);
 }
 
-/* Keeps what calls are open. Whether the item is a row. */
+/* Updates the open calls. Returns whether the item is a row. */
 static bool add_item(struct event_rows *rows)
 {
     struct log_item *item = &rows->item;

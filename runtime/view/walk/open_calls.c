@@ -1,4 +1,4 @@
-/* The calls of a trace that are open at the place where it is read. */
+/* The open calls at a place of a trace. */
 #include "runtime/view/walk/open_calls.h"
 
 #include "runtime/base/memory.h"
@@ -25,7 +25,7 @@ void open_calls_release(struct open_calls *calls)
     *calls = (struct open_calls){0};
 }
 
-/* Numbers follow each other, so their low bits spread them well. */
+/* Call numbers are consecutive, so their low bits are a good hash. */
 static struct open_call **bucket_of(const struct open_calls *calls, uint32_t call)
 {
     return &calls->buckets[call & (calls->bucket_count - 1)];
@@ -77,7 +77,7 @@ static bool grow(struct open_calls *calls)
     return true;
 }
 
-/* A new call with room for its texts; its place in the tree is set. NULL: out of memory. */
+/* Adds a call, with copies of its texts and its place in the tree. NULL: out of memory. */
 static struct open_call *add(struct open_calls *calls,
                              const struct open_call *what,
                              struct slice path,

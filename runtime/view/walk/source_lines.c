@@ -1,4 +1,4 @@
-/* The lines of the sources that a trace holds. */
+/* The lines of the sources in a trace. */
 #include "runtime/view/walk/source_lines.h"
 
 #include "runtime/base/memory.h"
@@ -22,8 +22,8 @@ void source_lines_release(struct source_lines *sources)
     *sources = (struct source_lines){0};
 }
 
-/* The text whose lines the sites' lines are. One that has changed since is not shown: its
- * lines may be others. */
+/* The text to whose lines the sites refer. A source that has changed since is not shown, because
+ * its lines may differ. */
 static struct slice original_text(const struct source_module *known,
                                   const struct log_module *module)
 {
@@ -33,7 +33,7 @@ static struct slice original_text(const struct source_module *known,
     return buffer_slice(&known->original);
 }
 
-/* The offset behind the end of the line that begins at `start`: as Python counts lines. */
+/* The offset after the end of the line that starts at `start`. Line ends are those of Python. */
 static size_t line_end(struct slice text, size_t start)
 {
     const char *feed = memchr(text.bytes + start, '\n', text.size - start);
@@ -44,7 +44,8 @@ static size_t line_end(struct slice text, size_t start)
     return carriage != NULL && end < limit && text.bytes[end] == '\n' ? end + 1 : end;
 }
 
-/* Where memory runs out, the rest of the source is as good as not there. */
+/* Finds the start of each line. If memory runs out, returns false, and the rest of the source
+ * has no lines. */
 static bool find_lines(struct source_module *known, struct slice text)
 {
     size_t capacity = 0;
@@ -75,7 +76,7 @@ static bool find_returns(struct source_module *known, const struct site_table *t
     return true;
 }
 
-/* NULL where memory ran out. */
+/* The state of a module; its lines are found at the first call. NULL: out of memory. */
 static struct source_module *get_module(struct source_lines *sources,
                                         const struct log_module *module,
                                         uint32_t number)

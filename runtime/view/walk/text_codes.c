@@ -1,4 +1,4 @@
-/* Distinct texts and their numbers. */
+/* Codes of distinct texts: dictionary encoding. */
 #include "runtime/view/walk/text_codes.h"
 
 #include "runtime/base/hash/hash.h"
@@ -100,7 +100,7 @@ bool text_codes_find(struct text_codes *codes, struct slice text, int32_t *code)
     uintptr_t place = (uintptr_t)text.bytes;
     uint32_t *near = &codes->near[(place >> 3 ^ place >> 9) % TEXT_CODES_NEAR];
 
-    /* Another text may lie there by now, so the texts are compared. */
+    /* The memory may hold another text by now, so the texts are compared. */
     if (*near >= codes->count || !slice_equal(codes->texts[*near], text)) {
         if (!find_valid(codes, text, near)) {
             return false;

@@ -1,5 +1,5 @@
-/* Distinct texts and their numbers, in the order in which they first came: dictionary encoding. The texts
- * are UTF-8: each byte that is not has U+FFFD in its place, as in `monitorch show --json`. */
+/* Codes of distinct texts, numbered in the order of their first use: dictionary encoding. Bytes
+ * that are not UTF-8 become U+FFFD, as in `monitorch show --json`. */
 #ifndef MONITORCH_VIEW_WALK_TEXT_CODES_H
 #define MONITORCH_VIEW_WALK_TEXT_CODES_H
 
@@ -19,19 +19,20 @@ struct text_codes {
     size_t count;
     size_t capacity;
     size_t size;               /* of all texts, in bytes */
-    struct number_map numbers; /* by the texts' hashes */
-    /* Codes of texts by where they lay: most texts are definitions of the trace, and need no hash. */
+    struct number_map numbers; /* by the hash of the text */
+    /* Cache of codes by the address of the text: most texts are definitions of the trace, and
+     * need no hash. */
     uint32_t near[TEXT_CODES_NEAR];
     struct arena arena;
-    struct buffer repaired; /* owned; for texts that are no UTF-8 */
+    struct buffer repaired; /* owned; for texts that are not UTF-8 */
 };
 
 void text_codes_init(struct text_codes *codes);
 void text_codes_release(struct text_codes *codes);
-/* Forgets all texts; their numbers begin again at 0. */
+/* Removes all texts. Codes start again at 0. */
 void text_codes_reset(struct text_codes *codes);
 
-/* The number of the text, which is copied where it is new. false: out of memory. */
+/* Finds the code of a text; copies a new text. Returns false if memory runs out. */
 bool text_codes_find(struct text_codes *codes, struct slice text, int32_t *code);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which traces a word on the command line stands for. */
+/* The traces that a word of the command line names. */
 #include "runtime/view/walk/trace_list.h"
 
 #include "runtime/base/buffer.h"
@@ -131,7 +131,7 @@ static bool add_folder(struct trace_list *list, const char *folder, struct error
     return is_done;
 }
 
-/* run.mtrace: run.rank0.mtrace, run.rank1.mtrace … */
+/* Adds the traces of all ranks: run.rank0.mtrace, run.rank1.mtrace … for run.mtrace. */
 static bool add_ranks(struct trace_list *list, const char *name, struct error *error)
 {
     size_t size = strlen(name) - (has_ending(name) ? strlen(ENDING) : 0);
@@ -173,7 +173,7 @@ bool trace_list_add(struct trace_list *list, const char *word, struct error *err
 
 /* ---- other traces of one run ---- */
 
-/* Whether a part of a name, between dots, is what a process or a rank adds: `4711`, `rank3`. */
+/* Whether a part of a name, between dots, was added for a process or a rank: `4711`, `rank3`. */
 static bool is_number_part(struct slice part)
 {
     size_t i = slice_starts(part, SLICE("rank")) ? 4 : 0;
@@ -186,7 +186,7 @@ static bool is_number_part(struct slice part)
     return part.size > i;
 }
 
-/* `run` of run.mtrace, run.rank1.mtrace, run.rank1.4711.mtrace. */
+/* The stem of a trace's name: `run` for run.mtrace, run.rank1.mtrace, run.rank1.4711.mtrace. */
 static struct slice stem_of(const char *path)
 {
     struct slice name = slice_of(trace_file_name(path));
@@ -215,7 +215,7 @@ static bool is_of_run(const struct log_header *a, const struct log_header *b)
            (a->origin.job != 0 && a->origin.job == b->origin.job);
 }
 
-/* Whether the trace at that path is another one of the run that `reader` reads. */
+/* Whether the trace at that path is another trace of the run of `reader`. */
 static bool belongs(const char *path, const struct log_reader *reader)
 {
     struct error error = ERROR_INIT;

@@ -1,11 +1,11 @@
-/* Which names of calls lie in memory that was not written yet. */
+/* Names whose memory was not written yet. */
 #include "runtime/view/walk/uninitialised_names.h"
 
 #include "runtime/array/uninitialised.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/hash/mix.h"
 
-/* In the number of a line: its memory was written in part. */
+/* Flag in a line number: the memory was written in part. */
 #define LINE_PART (UINT32_C(1) << 31)
 
 void uninitialised_names_init(struct uninitialised_names *names)
