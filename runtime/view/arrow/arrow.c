@@ -1,4 +1,4 @@
-/* Tables of traces as Arrow streams. */
+/* Arrow streams of the tables of traces. */
 #include "runtime/view/arrow/arrow.h"
 
 #include "runtime/base/memory.h"
@@ -10,20 +10,20 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* A table's rows as an Arrow array, and its columns as a schema. */
+/* ---- a table's rows as an Arrow array, and its columns as a schema ---- */
 
 #define BUFFERS_MOST 3
 #define NAME_SIZE    64
 
 /* ---- arrays ---- */
 
-/* An array's private data. Children and the dictionary may be moved away by whoever has the array: they
- * are empty then. */
+/* The private data of an array. Its owner may move the children and the dictionary away, which
+ * leaves them empty. */
 struct array_hold {
     void *blocks[BUFFERS_MOST]; /* owned */
     const void *buffers[BUFFERS_MOST];
     struct ArrowArray dictionary;
-    struct ArrowArray **pointers; /* owned; to the children */
+    struct ArrowArray **pointers; /* owned; point to the children */
     struct ArrowArray *children;  /* owned */
 };
 
@@ -48,7 +48,7 @@ static void array_release(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/* An array that has no buffers yet; its children are empty. */
+/* Makes an array without buffers; its children are empty. Returns false if memory runs out. */
 static bool array_init(struct ArrowArray *array,
                        size_t length,
                        int buffer_count,
@@ -83,8 +83,8 @@ static bool array_init(struct ArrowArray *array,
     return true;
 }
 
-/* Gives the array a block that is ours. There is always one: readers may follow a null pointer even to
- * no bytes. */
+/* Hands a block over to the array. A NULL block is replaced, because readers may use a pointer
+ * even for a size of 0. Returns false if memory runs out. */
 static bool give_block(struct ArrowArray *array, int index, void *block)
 {
     struct array_hold *hold = array->private_data;
@@ -161,7 +161,8 @@ static bool move_list_texts(struct ArrowArray *array, struct arrow_column *colum
     return give_texts(array->children[0], offsets, bytes);
 }
 
-/* From a byte a row to a bit, in place: what is written was read before. */
+/* Packs one byte per row into one bit per row, in place: each byte is read before it is
+ * overwritten. */
 static void pack(uint8_t *flags, size_t count)
 {
     for (size_t i = 0; i < count; i += 8) {
@@ -208,8 +209,8 @@ move_column(struct ArrowArray *array, struct arrow_column *column, size_t row_co
     }
 }
 
-/* Gives the rows away, and empties the table. On failure, where memory ran out, the array is empty and
- * the rows are gone. */
+/* Moves the rows to the array, and empties the table. If memory runs out, returns false; the
+ * array is empty then, and the rows are lost. */
 static bool arrow_array_move(struct ArrowArray *array, struct arrow_table *table)
 {
     bool is_done = array_init(array, table->row_count, 1, table->column_count);
@@ -251,7 +252,7 @@ static void schema_release(struct ArrowSchema *schema)
     schema->release = NULL;
 }
 
-/* `format` is static; the name is copied. */
+/* `format` must be static; the name is copied. Returns false if memory runs out. */
 static bool schema_init(struct ArrowSchema *schema,
                         const char *format,
                         const char *name,
@@ -332,27 +333,27 @@ static bool arrow_schema_make(struct ArrowSchema *schema,
     return is_done;
 }
 
-/* A batch ends where its texts and lists have so many bytes: their offsets have 31 bits. */
+/* A batch ends at this size of its texts and lists, because their offsets have 31 bits. */
 #define BATCH_SIZE (256 * 1024 * 1024)
 
-/* A stream's private data. */
+/* The private data of a stream. */
 struct arrow_stream {
-    struct arena arena; /* the texts of the request */
-    const char **paths; /* owned; their texts are of the arena */
+    struct arena arena; /* holds the texts of the request */
+    const char **paths; /* owned; the texts are in the arena */
     size_t path_count;
-    const struct sql_rows *rows; /* NULL: events */
+    const struct sql_rows *rows; /* NULL: the table of events */
     source_strip strip;
     void (*report)(const char *path, const char *damage);
     struct event_filter filter;
     struct arrow_table table;
     struct buffer scratch;
-    size_t trace; /* the present one, or the next */
-    bool is_open; /* the present one is being read */
-    /* Of events. */
+    size_t trace; /* index of the present or next trace */
+    bool is_open; /* the present trace is being read */
+    /* For events. */
     struct log_reader *reader; /* owned */
     struct event_rows events;
-    /* Of other tables. */
-    struct sql_traces traces; /* of one trace */
+    /* For other tables. */
+    struct sql_traces traces; /* the present trace only */
     size_t row;
     struct error error;
 };
@@ -420,7 +421,7 @@ static bool set_event(struct arrow_stream *stream, struct arrow_column *column)
 
     switch (column->type) {
     case ARROW_NUMBERS:
-        /* A scalar's shape may have no numbers, and is there all the same. */
+        /* The shape of a scalar has no numbers, but is not null. */
         if (!event_column_numbers(number, event, &numbers, &count)) {
             return arrow_column_set_numbers(column, row, NULL, 0);
         }
@@ -471,7 +472,7 @@ static bool add_row(struct arrow_stream *stream)
     return true;
 }
 
-/* Whether the present trace has another row. */
+/* Whether the present trace has another row. Moves to it if it is an event. */
 static bool has_row(struct arrow_stream *stream)
 {
     if (stream->rows == NULL) {
@@ -486,7 +487,8 @@ static const struct log_reader *present_reader(const struct arrow_stream *stream
                                 : stream->traces.traces->readers->reader;
 }
 
-/* false: memory ran out in the reader, which reports that as damage. */
+/* Ends the present trace. Returns false if its reader ran out of memory, which it reports as
+ * damage. */
 static bool end_trace(struct arrow_stream *stream)
 {
     const struct log_reader *reader = present_reader(stream);
@@ -509,7 +511,7 @@ static bool is_full(const struct arrow_table *table)
            (table->row_count % 64 == 0 && arrow_table_size(table) > BATCH_SIZE);
 }
 
-/* Adds rows until the batch is full or there are no more. */
+/* Adds rows until the batch is full or no rows are left. Returns false on failure. */
 static bool fill(struct arrow_stream *stream)
 {
     while (!is_full(&stream->table) && stream->trace < stream->path_count) {
@@ -530,9 +532,9 @@ static bool fill(struct arrow_stream *stream)
     return true;
 }
 
-/* ---- the interface ---- */
+/* ---- the stream interface ---- */
 
-/* What is left of the stream after a failure is nothing. */
+/* Sets the error and closes the stream. Returns a code of errno. */
 static int fail(struct arrow_stream *stream)
 {
     if (stream->is_open && stream->rows != NULL &&
@@ -590,7 +592,7 @@ static void stream_release(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
-/* ---- making one ---- */
+/* ---- construction ---- */
 
 static const char *copy_text(struct arrow_stream *stream, const char *text)
 {

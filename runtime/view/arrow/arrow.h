@@ -1,8 +1,9 @@
-/* Tables of traces as Arrow streams of record batches. A stream owns all that it needs: it opens the traces
- * itself, one after the other, and lives on when whoever made it is gone.
+/* Arrow streams of the tables of traces, in record batches. A stream owns everything that it
+ * needs: it opens the traces itself, one after the other, and may outlive its creator.
  *
- * Batches of events need memory for themselves alone; calls need some for each call of one trace, and edges
- * for each event of one. A trace is read when a batch asks for it; so it fails then if it is not there. */
+ * A batch of events needs memory only for itself; the table of calls needs some for each call of
+ * a trace, and edges for each event. A trace is opened when a batch needs it, so a missing file
+ * is an error only then. */
 #ifndef MONITORCH_VIEW_ARROW_ARROW_H
 #define MONITORCH_VIEW_ARROW_ARROW_H
 
@@ -15,32 +16,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The most rows of a batch; fewer where its texts are long. */
+/* Limit of the rows of a batch. A batch with long texts has fewer. */
 #define ARROW_BATCH_ROWS 65536
 
 struct arrow_condition {
-    const char *option; /* of `monitorch show` */
+    const char *option; /* option of `monitorch show` */
     const char *text;
 };
 
-/* What a stream is made of: copied. */
+/* The contents of a stream. arrow_stream_make copies them. */
 struct arrow_request {
     const char *const *paths;
     size_t path_count;
-    const struct sql_rows *rows; /* NULL: events */
-    /* Of events alone: */
+    const struct sql_rows *rows; /* NULL: the table of events */
+    /* For events only: */
     const enum event_column *columns;
     size_t column_count;
     const struct arrow_condition *conditions;
     size_t condition_count;
-    /* For sites. */
+    /* For the table of sites. */
     source_strip strip;
-    /* Called with the damage of a trace, once for each that has some, at its end; from whatever thread
-     * reads the stream. May be NULL. */
+    /* Called once for each damaged trace, at its end, from the thread that reads the stream. May
+     * be NULL. */
     void (*report)(const char *path, const char *damage);
 };
 
-/* false: a condition makes no sense (ERROR_USAGE), or memory ran out; the stream is empty. */
+/* Returns false if a condition is invalid (ERROR_USAGE) or memory runs out; the stream is empty
+ * then. */
 bool arrow_stream_make(struct ArrowArrayStream *stream,
                        const struct arrow_request *request,
                        struct error *error);

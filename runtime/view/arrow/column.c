@@ -125,7 +125,8 @@ bool arrow_table_add(struct arrow_table *table,
 
 /* ---- rows ---- */
 
-/* One item more than rows, for the offsets of lists. */
+/* Makes room for `capacity` rows, and one item more for the offsets of lists. Returns false if
+ * memory runs out. */
 static bool reserve(struct arrow_column *column, size_t capacity)
 {
     bool is_new = column->items == NULL;
@@ -195,7 +196,7 @@ set_real(struct arrow_column *column, size_t row, const struct column_value *val
     return true;
 }
 
-/* A number beyond 2^63 - 1 comes as a real one. */
+/* The integer of a value. Numbers above 2^63 - 1 arrive as real numbers, and become INT64_MAX. */
 static int64_t integer_of(const struct column_value *value)
 {
     if (value->is_empty) {
@@ -237,7 +238,7 @@ static bool add_list_text(struct arrow_column *column, struct slice text)
     return !column->text.has_failed && column->text.size <= INT32_MAX;
 }
 
-/* From JSON, as the tables for SQL have them. */
+/* Sets a list of texts from JSON, which is the form of the SQL tables. */
 static bool
 set_texts(struct arrow_column *column, size_t row, const struct column_value *value)
 {

@@ -1,8 +1,9 @@
-/* The structs of Arrow's C data and C stream interfaces: an ABI, so names and order are Arrow's.
+/* The structs of Arrow's C data and C stream interfaces. They are an ABI, so names and order are
+ * Arrow's.
  *
- * https://arrow.apache.org/docs/format/CDataInterface.html, CStreamInterface.html. Whoever is given a
- * struct calls its `release` once; a struct whose `release` is NULL is empty. A struct may be moved by
- * copying its bytes and setting the old one's `release` to NULL. */
+ * https://arrow.apache.org/docs/format/CDataInterface.html, CStreamInterface.html. The receiver
+ * of a struct calls its `release` once; a struct whose `release` is NULL is empty. A struct may
+ * be moved by copying its bytes and setting `release` of the old one to NULL. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -41,10 +42,10 @@ struct ArrowArray {
 #define ARROW_C_STREAM_INTERFACE
 
 struct ArrowArrayStream {
-    /* Both give 0 or a code of errno. get_next gives an empty array at the end. */
+    /* Both return 0 or a code of errno. At the end, get_next returns an empty array. */
     int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *schema);
     int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *array);
-    /* The message of the last failure; lives until the next call. */
+    /* The message of the last failure, valid until the next call. */
     const char *(*get_last_error)(struct ArrowArrayStream *stream);
     void (*release)(struct ArrowArrayStream *stream);
     void *private_data;
