@@ -1,4 +1,4 @@
-/* The tree log's lines of one event: an input, an output, a variable, a source line. */
+/* The lines of the tree log for one event: an input, an output, a variable, a source line. */
 #include "runtime/base/buffer.h"
 
 #include "runtime/base/hash/hash.h"
@@ -16,12 +16,12 @@
 
 enum track_change {
     TRACK_SAME,
-    TRACK_NEW,     /* nothing was known of it */
-    TRACK_REBOUND, /* another tensor, with the same in it */
+    TRACK_NEW,     /* the last value is unknown */
+    TRACK_REBOUND, /* another tensor with the same values */
     TRACK_OTHER,
 };
 
-/* What has become of a name since its last value. */
+/* ---- the change of a name since its last value ---- */
 
 #define WRITTEN_NAME_LIMIT 60
 
@@ -33,7 +33,7 @@ static bool is_other_library(const struct log_event_view *event,
            before->is_numpy != ((event->shape->flags & LOG_FORM_NUMPY) != 0);
 }
 
-/* Another object: whether its value is another one too, as far as is known. */
+/* Whether another object is known to have the same value as the last one. */
 static bool is_equal(const struct log_event_view *event,
                      const struct track_name *before)
 {
@@ -55,7 +55,7 @@ static bool is_equal(const struct log_event_view *event,
     }
 }
 
-/* `before` is NULL where nothing is known of the name's last value. */
+/* `before` is the last value of the name; NULL: unknown. */
 static enum track_change track_change_of(const struct log_event_view *event,
                                          const struct track_name *before)
 {
@@ -72,7 +72,7 @@ static enum track_change track_change_of(const struct log_event_view *event,
     case CHANGE_ALIASED:
         return TRACK_OTHER;
     case CHANGE_NONE:
-        /* A line that may have written to it, unseen; see record/event.c. */
+        /* The line may have written to the object unnoticed; see record/event.c. */
         return event->kind == VALUE_CONTAINER || event->kind == VALUE_OBJECT ||
                        event->kind == VALUE_BYTES
                    ? TRACK_OTHER
@@ -82,7 +82,7 @@ static enum track_change track_change_of(const struct log_event_view *event,
     }
 }
 
-/* Whether an array has become one of another dtype. */
+/* Whether an array was replaced by one of another dtype. */
 static bool track_change_is_dtype(const struct log_event_view *event,
                                   const struct track_name *before)
 {
@@ -126,15 +126,16 @@ static void add_alias(struct words *words, const struct site *site)
     buffer_add_number(words->text, site->line);
 }
 
-/* Objects that can be written to: a number at the address of another one is another object. */
+/* Whether objects of the kind can be written to. A number at the same address as another one is
+ * a new object instead. */
 static bool is_mutable(enum value_kind kind)
 {
     return kind == VALUE_TENSOR || kind == VALUE_CONTAINER || kind == VALUE_OBJECT ||
            kind == VALUE_BYTES;
 }
 
-/* `shape, dtype, value, in place`: of a TRACK_OTHER; `rebound` of a TRACK_REBOUND. `site` is that of the event's alias_site in
- * its module; may be NULL. */
+/* Adds the words of a change: `shape, dtype, value, in place` for TRACK_OTHER, `rebound` for
+ * TRACK_REBOUND. `site` is the site of the event's alias_site; may be NULL. */
 static void track_change_add(struct buffer *text,
                              const struct log_event_view *event,
                              const struct track_name *before,
@@ -177,7 +178,7 @@ static void track_change_add(struct buffer *text,
 
 static void track_log_add_bars(struct buffer *text, uint32_t level);
 
-/* ---- The first line of a call in the tree log: what is called, and from where ---- */
+/* ---- The first line of a call in the tree log: the function and its callers ---- */
 
 #define NAME_LIMIT    100
 #define PATH_LIMIT    60
@@ -185,7 +186,7 @@ static void track_log_add_bars(struct buffer *text, uint32_t level);
 #define FRAME_LIMIT   120
 #define FRAMES_SHOWN  3
 
-/* ---- where a call was made ---- */
+/* ---- the place of the call ---- */
 
 static void add_place(const struct track_log *log,
                       const struct open_call *caller,
@@ -199,7 +200,7 @@ static void add_place(const struct track_log *log,
     buffer_add_number(text, line);
 }
 
-/* As far as the calls that are open tell. */
+/* Adds the callers, as far as they are open calls. */
 static void add_parents(const struct track_log *log,
                         const struct open_call *call,
                         struct buffer *text)
@@ -220,7 +221,8 @@ static void add_parents(const struct track_log *log,
     buffer_add_byte(text, ')');
 }
 
-/* The frames in `step:57 (train.py:57 <- run.py:3)`, or in `train.py:57 <- run.py:3`. */
+/* Returns the frames in `step:57 (train.py:57 <- run.py:3)`, or in `train.py:57 <- run.py:3`,
+ * and their offset. */
 static struct slice frames_of(struct slice callers, size_t *start)
 {
     size_t open = slice_find(callers, SLICE(" ("), 0);
@@ -238,7 +240,7 @@ static size_t frame_end(struct slice frames, size_t start)
     return slice_find(frames, SLICE(" <- "), start);
 }
 
-/* The nearest frames. */
+/* Adds the nearest frames. */
 static void add_callers(struct slice callers, struct buffer *text)
 {
     size_t start;
@@ -271,7 +273,7 @@ add_stack(const struct track_call *tracked, struct slice callers, struct buffer 
     }
 }
 
-/* ` #2` of a generator or coroutine: several may go on in one thread. */
+/* Adds ` #2` for a generator or coroutine, because several may be open in one thread. */
 static void track_log_add_number(const struct open_call *call, struct buffer *text)
 {
     if (track_call_of(call)->number > 0) {
@@ -288,7 +290,7 @@ static void add_module_path(const struct open_call *call, struct buffer *text)
     }
 }
 
-/* ` [forward]` */
+/* Adds ` [forward]`. */
 static void track_log_add_function(const struct track_log *log,
                                    const struct site_function *function,
                                    struct buffer *text)
@@ -300,7 +302,7 @@ static void track_log_add_function(const struct track_log *log,
     buffer_add_byte(text, ']');
 }
 
-/* The first line of a call; `callers` as in LOG_TRACKED. */
+/* Adds the first line of a call. `callers` is as in LOG_TRACKED. */
 static void track_log_add_entry(const struct track_log *log,
                                 const struct open_call *call,
                                 struct slice callers,
@@ -343,15 +345,16 @@ static void track_log_add_source(struct track_log *log,
                                  uint32_t visit,
                                  struct buffer *text);
 
-/* The tree log: where lines of a call begin and end, and whose turn it is in a thread. */
+/* ---- the start and end of a call, and the present call of each thread ---- */
 
-#define LEVEL_LIMIT 50 /* deeper calls are not indented further: their depth is told */
-/* Of a call of which it is not sure yet that it is wanted. */
+#define LEVEL_LIMIT                                                                    \
+    50 /* calls deeper than this print their depth, and are not indented further */
+/* Limit of the lines of a WAITING call, in bytes. */
 #define WAITING_LIMIT (64 * 1024)
 
 /* ---- lines ---- */
 
-/* `│   ` so many times. */
+/* Adds `│   ` for each level. */
 static void track_log_add_bars(struct buffer *text, uint32_t level)
 {
     for (uint32_t i = 0; i < level && i < LEVEL_LIMIT; i++) {
@@ -364,7 +367,7 @@ static void track_log_add_bars(struct buffer *text, uint32_t level)
     }
 }
 
-/* NULL where memory ran out. */
+/* NULL: out of memory. */
 static struct track_thread *thread_of(struct track_log *log, uint16_t number)
 {
     void *items = log->threads;
@@ -405,8 +408,8 @@ add_continues(struct track_log *log, const struct open_call *call, struct buffer
     buffer_add_byte(text, '\n');
 }
 
-/* Lines of the call may follow now in the thread's log: where those of another one stand last,
- * and it is not within this one, a line says whose they are. */
+/* Makes the call the present one of its thread's log. If the last lines are of another call that
+ * is not within this one, adds a line that names this call. */
 static void stand_at(struct track_log *log,
                      const struct open_call *call,
                      struct track_thread *thread,
@@ -449,7 +452,7 @@ static void track_log_end_line(struct open_call *call, struct track_line line)
 
 /* ---- calls ---- */
 
-/* The line of the call that it was made from, and the call's first one. */
+/* Starts one call: adds the source line of the caller, and the call's first line. */
 static void begin_one(struct track_log *log,
                       struct open_call *call,
                       struct slice callers,
@@ -487,7 +490,7 @@ bool track_log_is_due(const struct open_call *call)
            track_call_of(call)->state == TRACK_DUE;
 }
 
-/* Begins the call, and before it those that it was made from and that are due too. */
+/* Starts the call. Its callers that are due are started before it. */
 void track_log_begin_call(struct track_log *log,
                           struct open_call *call,
                           struct slice callers,
@@ -530,7 +533,8 @@ write_waiting(struct track_log *log, struct open_call *call, struct buffer *text
     }
 }
 
-/* Something was met for which the call is wanted: a WAITING one is told from now on. */
+/* Writes the lines of a WAITING call and of its WAITING callers, because an event met the call's
+ * condition. */
 static void
 track_log_want_call(struct track_log *log, struct open_call *call, struct buffer *text)
 {
@@ -555,7 +559,7 @@ track_log_want_call(struct track_log *log, struct open_call *call, struct buffer
     }
 }
 
-/* `is_apart`: lines of another call stand last, so the line names this one. */
+/* `is_apart`: the last lines are of another call, so this line names its own. */
 static void add_ending(struct track_log *log,
                        const struct open_call *call,
                        bool is_apart,
@@ -582,7 +586,7 @@ static void add_ending(struct track_log *log,
     buffer_add_byte(text, '\n');
 }
 
-/* As tracebacks name it. */
+/* The name of an exception type, in the form of tracebacks. */
 static struct slice error_name(struct slice type)
 {
     struct slice builtins = SLICE("builtins.");
@@ -624,7 +628,8 @@ void track_log_add_end(struct track_log *log,
 
 /* ---- source lines ---- */
 
-/* Several sites of one line are told with it; a site that is visited again has run it again. */
+/* Whether the line was written already. Several sites of a line share one text; a repeated visit
+ * of a site means that the line ran again. */
 static bool is_reported(const struct track_call *tracked,
                         uint32_t line,
                         uint32_t site,
@@ -636,8 +641,8 @@ static bool is_reported(const struct track_call *tracked,
     return tracked->line == line && !is_again;
 }
 
-/* The text of the source line, where it is wanted and was not told last. `site` is SITE_NONE for
- * a line that is being run. */
+/* Adds the text of the source line, if the wish has lines and the text was not the last one
+ * written. `site` is SITE_NONE for a line that is running. */
 static void track_log_add_source(struct track_log *log,
                                  struct open_call *call,
                                  uint32_t line,
@@ -682,7 +687,7 @@ static void add_name(struct buffer *text, const struct log_event_view *event)
     text_add_shortened(text, event->path, NAME_LIMIT);
 }
 
-/* `[Tensor] x@12 → shape=…`, `[Var] n@12 value: 5`; inputs have the line 0. */
+/* Adds `[Tensor] x@12 → shape=…` or `[Var] n@12 value: 5`. Inputs have the line 0. */
 static void add_named(const struct track_log *log,
                       const struct log_event_view *event,
                       uint32_t line,
@@ -733,7 +738,7 @@ static void add_output(struct track_log *log,
     track_log_end_line(call, line);
 }
 
-/* The site of that number, as far as its module was met; NULL where it was not. */
+/* The site with that number. NULL: its module has not occurred yet. */
 static const struct site *find_alias(const struct track_log *log, uint32_t number)
 {
     for (size_t i = 0; i < log->module_capacity; i++) {
@@ -765,7 +770,7 @@ static void add_change(const struct track_log *log,
     paint_end(text, log->options.has_color);
 }
 
-/* A change that is easily overlooked and often a mistake. */
+/* Adds a warning about a change of dtype, which is easily overlooked and often a mistake. */
 static void add_warning(struct track_log *log,
                         const struct log_event_view *event,
                         const struct track_name *before,
@@ -849,8 +854,8 @@ static void record_variable(struct track_log *log,
     }
 }
 
-/* The value of a name that a line only reads: told where it has become another one, such as by a
- * function that was called with it. */
+/* Writes a name that the line only reads, if its value has changed, for example because a
+ * function that was called with it wrote to it. */
 static void write_read(struct track_log *log,
                        const struct log_event_view *event,
                        struct open_call *call,

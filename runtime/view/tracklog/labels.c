@@ -1,4 +1,4 @@
-/* The words of the tree log. */
+/* The labels of the tree log. */
 #include "runtime/view/tracklog/labels.h"
 
 #include "runtime/view/words/paint.h"

@@ -1,4 +1,4 @@
-/* The words of the tree log, in the language of who reads it. */
+/* The labels of the tree log, in the user's language. */
 #ifndef MONITORCH_VIEW_TRACKLOG_LABELS_H
 #define MONITORCH_VIEW_TRACKLOG_LABELS_H
 
@@ -19,23 +19,23 @@ struct track_labels {
     struct slice texts[TRACK_LABEL_COUNT];
 };
 
-/* By a locale's name, as in LC_ALL: "zh", "zh_CN.UTF-8"; English for every other one. */
+/* The labels for a locale's name, as in LC_ALL: "zh", "zh_CN.UTF-8". English for all others. */
 struct track_labels track_labels_of(struct slice locale);
-/* By the environment: LC_ALL, LC_MESSAGES, LANG, the first that is set. */
+/* The labels for the environment: the first of LC_ALL, LC_MESSAGES and LANG that is set. */
 struct track_labels track_labels_of_environment(void);
 
-/* Replaces labels as `changes` say: a language, or `key:text` with commas between, texts written
- * as wish.h tells. The texts are borrowed from it. False where a key is not known; the
- * others are taken all the same. */
+/* Replaces labels. `changes` is a language, or `key:text` separated by commas, with the escapes
+ * of wish.h. The new labels are borrowed from `changes`. Returns false if a key is unknown; the
+ * other changes are still made. */
 bool track_labels_change(struct track_labels *labels, struct slice changes);
 
-/* The keys with blanks between, for messages. */
+/* The keys, separated by blanks, for messages. */
 extern const char track_label_keys[];
 
-/* Appends a change as track_labels_change takes it. False where there is no such key. */
+/* Appends a change in the form of track_labels_change. Returns false if there is no such key. */
 bool track_labels_write(struct slice key, struct slice label, struct buffer *changes);
 
-/* Without what a terminal could obey. */
+/* Adds the label without characters that control a terminal. */
 void track_labels_add(const struct track_labels *labels,
                       enum track_label label,
                       struct buffer *text);

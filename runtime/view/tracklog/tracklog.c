@@ -1,11 +1,11 @@
-/* The tree log: which calls are logged, and the names that they have seen. */
+/* The tree log: decides which calls are logged, and remembers the values of their names. */
 #include "runtime/view/tracklog/state.h"
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
 
-/* What the names of a call were when they were written last. */
+/* ---- the last values of a call's names ---- */
 
 #define COUNT_MAX 4096
 
@@ -45,7 +45,7 @@ static void remember(struct track_name *known, const struct log_event_view *even
     }
 }
 
-/* NULL where the name is one too many, or memory ran out. */
+/* Adds a name. NULL: there are too many names, or memory ran out. */
 static struct track_name *add(struct track_names *names, uint64_t key)
 {
     void *items = names->items;
@@ -83,7 +83,7 @@ bool track_names_add(struct track_names *names,
     return true;
 }
 
-/* A call as the tree log knows it. */
+/* ---- the state of a call ---- */
 
 /* NULL: out of memory. */
 static struct track_call *track_call_add(struct open_call *call)
@@ -97,7 +97,8 @@ static struct track_call *track_call_add(struct open_call *call)
     return tracked;
 }
 
-/* Takes the wish in; `labels` are those that it may change. False where memory ran out. */
+/* Stores the wish. The call's labels are `labels`, with the changes of the wish. Returns false
+ * if memory runs out. */
 static bool track_call_want(struct track_call *tracked,
                             struct slice wish,
                             const struct track_labels *labels)
@@ -135,7 +136,7 @@ struct open_call *track_call_above(const struct open_call *call, bool with_waiti
     return NULL;
 }
 
-/* Nothing more is written of it: frees all but its state and level. */
+/* Frees everything of the call but `state` and `level`, because no more of it is written. */
 static void track_call_forget(struct open_call *call)
 {
     struct track_call *tracked = track_call_of(call);
@@ -231,7 +232,7 @@ end_call(struct track_log *log, const struct log_item *item, struct buffer *text
     open_calls_end(&log->calls, call);
 }
 
-/* False where memory ran out. */
+/* Stores the wish, and makes the call due. Returns false if memory runs out. */
 static bool want(struct track_log *log, struct track_call *tracked, struct slice wish)
 {
     if (!track_call_want(tracked, wish, &log->options.labels)) {
@@ -244,7 +245,7 @@ static bool want(struct track_log *log, struct track_call *tracked, struct slice
     return true;
 }
 
-/* What is known of a new call before anything is told of it. */
+/* Creates the state of a new call, before anything is written about it. */
 static void visit(struct track_log *log, struct open_call *call)
 {
     struct track_call *tracked = track_call_add(call);
@@ -320,7 +321,7 @@ static void begin_call(struct track_log *log, const struct log_item *item)
     }
 }
 
-/* Of items that tell of no thread themselves. */
+/* The thread of an item that has no thread number itself. */
 static uint16_t thread_of(struct track_log *log, uint32_t call)
 {
     const struct open_call *known = open_calls_find(&log->calls, call);

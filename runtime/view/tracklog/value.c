@@ -1,4 +1,4 @@
-/* A value as the tree log tells it. */
+/* A value in the form of the tree log. */
 #include "runtime/view/tracklog/value.h"
 
 #include "runtime/view/words/number_text.h"
@@ -8,10 +8,10 @@
 
 #include <math.h>
 
-#define WHOLE_COUNT 25 /* arrays of no more elements are printed whole */
+#define WHOLE_COUNT 25 /* larger arrays are not printed whole */
 #define DIGITS      6
 #define TEXT_LIMIT  60
-/* Beyond it not every integer is a double. */
+/* Above this, a double cannot represent every integer. */
 #define EXACT_MAX 0x1p53
 
 struct slice track_value_tag(const struct log_event_view *event)
@@ -21,7 +21,7 @@ struct slice track_value_tag(const struct log_event_view *event)
 
 /* ---- numbers ---- */
 
-/* As Python writes them: 2.0, 0.25, 1e-09, nan, -inf. */
+/* Adds the number in Python's form: 2.0, 0.25, 1e-09, nan, -inf. */
 static void add_real(struct buffer *text, double number)
 {
     size_t start = text->size;
@@ -124,7 +124,7 @@ static void add_part(struct buffer *text, const char *name, struct slice value)
     text_add_shortened(text, value, TEXT_LIMIT);
 }
 
-/* What is not the same for nearly all of them. */
+/* Adds the parts of the form that differ from those of most tensors. */
 static void add_form(struct buffer *text, const struct log_shape *shape)
 {
     bool is_scalar = is_numpy(shape) && slice_equal(shape->type, shape->dtype_text);
@@ -143,7 +143,7 @@ static void add_form(struct buffer *text, const struct log_shape *shape)
     }
 }
 
-/* How many elements there are, or any greater number than WHOLE_COUNT. */
+/* The number of elements. Any number above WHOLE_COUNT may stand for a larger one. */
 static uint64_t count_elements(const struct log_shape *shape)
 {
     uint64_t count = 1;
@@ -160,7 +160,7 @@ static uint64_t count_elements(const struct log_shape *shape)
     return count;
 }
 
-/* As nested lists. */
+/* Adds all values as nested lists. */
 static void
 add_whole(struct buffer *text, const struct log_event_view *event, uint64_t count)
 {
@@ -191,8 +191,8 @@ add_whole(struct buffer *text, const struct log_event_view *event, uint64_t coun
     }
 }
 
-/* The mean has all digits of a double, so of integers the sum is exact as long as it is not
- * much larger than doubles count. */
+/* Adds the sum. It is mean times count; since the mean is a double, a sum of integers is exact
+ * unless it is beyond the integers that doubles represent. */
 static void add_sum(struct buffer *text, enum dtype dtype, const struct statistics *of)
 {
     double count = (double)statistics_finite_count(of);

@@ -1,4 +1,4 @@
-/* What is wanted of a tracked call. */
+/* The wish for a tracked call: what is to be written about it. */
 #include "runtime/view/tracklog/wish.h"
 
 #include "runtime/base/selection/selection.h"
