@@ -1,1 +1,1 @@
-"""Recording: how it begins and ends, what it is asked for, what it knows of the program."""
+"""Recording: its start and end, its options, and the facts about the program that it writes."""

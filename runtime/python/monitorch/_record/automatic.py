@@ -1,7 +1,7 @@
-"""The recording that MONITORCH in the environment asks for: begun here, summed up at exit.
+"""The recording that MONITORCH in the environment requests: it starts here, with a summary at exit.
 
-The first instrumented file may be one that Python loads while it starts, so this too imports
-only what is built in, and nothing that goes wrong may reach the program.
+The first instrumented file may be one that Python loads while it starts. So this module imports
+only built-in modules, and no error may reach the program.
 """
 
 import posix
@@ -53,14 +53,15 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_recordi
         recording.owner = owner
         return recording.start()
 
-    # Workers share the variable; their parent may record nothing, so that nobody has the file.
+    # Workers share the variable. Their parent may record nothing, so that no process writes the
+    # file.
     if not _recording.is_worker():
         try:
             return start(path)
         except OSError as error:
             if error.errno != _EBUSY:
                 raise
-        # Another process writes that file: one that this one was started by, as a rule.
+        # Another process writes that file: usually the one that started this process.
     owner = _related.read_header(_trace_path.add_rank(path))
     recording = start(_trace_path.add_word(path, str(posix.getpid())), owner)
     made = _related.read_header(recording.absolute_path)
@@ -70,8 +71,9 @@ def _start(path: str, options: "dict[str, object]", is_quiet: bool) -> "_recordi
 
 
 def _end(recording: "_recording.Recording", process: int) -> "_recording.Summary | None":
-    """The summary of a recording that ends with its program; None where another process prints it."""
-    recording.is_quiet = True  # nothing else is printed at its end
+    """Ends the recording with its program. Returns its summary, or None if another process prints
+    it."""
+    recording.is_quiet = True  # the summary is all that is printed at its end
     summary = recording.stop()
     if summary is None or posix.getpid() != process or _recording.is_worker():
         return None
@@ -80,7 +82,7 @@ def _end(recording: "_recording.Recording", process: int) -> "_recording.Summary
 
 
 def write_summary_json(recording: "_recording.Recording", process: int) -> None:
-    """At exit: what was recorded, as docs/reference/schemas/run.json describes it."""
+    """Prints at exit what was recorded, in the form of docs/reference/schemas/run.json."""
     summary = _end(recording, process)
     if summary is None:
         return
@@ -104,7 +106,7 @@ def write_summary_json(recording: "_recording.Recording", process: int) -> None:
 
 
 def write_summary(recording: "_recording.Recording", process: int) -> None:
-    """At exit: one line on what was recorded, and how to see it."""
+    """Prints at exit one line on the recording, and the command that shows it."""
     summary = _end(recording, process)
     if summary is None:
         return
@@ -140,11 +142,11 @@ def write_summary(recording: "_recording.Recording", process: int) -> None:
 
 
 def _flush_output() -> None:
-    """What the program has printed comes first, also where both go to one file."""
+    """Flushes the program's output, which must come first if both go to one file."""
     try:
         sys.stdout.flush()
     except Exception:
-        return  # closed: the interpreter says so at its end
+        return  # closed; the interpreter reports it at its end
 
 
 def _find_reason(summary: "_recording.Summary", recording: "_recording.Recording") -> str:
@@ -168,7 +170,7 @@ def _find_reason(summary: "_recording.Summary", recording: "_recording.Recording
 
 
 def _find_script() -> str:
-    """As the command line named it; else an example."""
+    """The script as the command line named it; otherwise an example."""
     words = sys.argv[:1] if hasattr(sys, "argv") else []
     return _quote(words[0]) if words and words[0].endswith(".py") else "train.py"
 
@@ -183,7 +185,7 @@ def _format_size(size: int) -> str:
 
 
 def _quote(path: str) -> str:
-    """As a shell reads it."""
+    """Quotes the path for a shell."""
     if path and all(c.isalnum() or c in "_./-+=:,@%" for c in path):
         return path
     return "'" + path.replace("'", "'\"'\"'") + "'"
@@ -199,7 +201,7 @@ def _write(line: str) -> None:
         sys.stderr.write(line)
         sys.stderr.flush()
     except Exception:
-        # Closed, or not there yet. A text in an encoding that lacks a letter, too.
+        # stderr is closed or not open yet, or its encoding lacks a letter of the text.
         try:
             posix.write(2, line.encode("utf-8", "backslashreplace"))
         except OSError:

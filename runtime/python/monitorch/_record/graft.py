@@ -1,5 +1,5 @@
-"""Graft: a recording whose tensors are replaced, once they were recorded, by those of a reference trace. So
-the error of each later line is its own, and several faults are found in one run."""
+"""Graft: a recording that replaces each tensor by that of a reference trace after it was recorded.
+So the error of each later line is its own, and several faults are found in one run."""
 
 import sys
 
@@ -12,8 +12,8 @@ _SETTING_LIMIT = 4000  # bytes: a trace cuts longer texts
 
 
 def read(graft: object, at: object, renames: "Mapping[str, str] | None") -> "Graft | None":
-    """What `record(graft=…, graft_at=…, graft_map=…)` asks for. OSError, ValueError and TypeError say
-    what is wrong with it."""
+    """Reads `record(graft=…, graft_at=…, graft_map=…)`. Raises OSError, ValueError or TypeError,
+    which say what is wrong."""
     if graft is None:
         if at is not None or renames is not None:
             raise ValueError("graft_at and graft_map need graft, the trace of the reference")
@@ -29,7 +29,7 @@ def read(graft: object, at: object, renames: "Mapping[str, str] | None") -> "Gra
 
 
 def _read_places(at: object) -> "list[tuple[str, int]] | None":
-    """None: every line."""
+    """Reads the places. None: every line."""
     if at is None:
         return None
     texts: "Iterable[object]" = [at] if isinstance(at, str) else at  # type: ignore[assignment]
@@ -43,10 +43,11 @@ def _read_places(at: object) -> "list[tuple[str, int]] | None":
 
 
 class Graft:
-    """Replaces values by those of the reference: the n-th of a place of the program by the n-th there.
+    """Replaces values by those of the reference: the n-th value of a place by the n-th value of
+    that place in the reference.
 
-    `diff` compares which value was given to which afterwards, by its own alignment. A value that is
-    replaced stays part of autograd: the tensor is the same object, with other data.
+    `diff` compares the replaced values later, by its own alignment. A replaced value stays part of
+    autograd: the tensor is the same object, with other data.
     """
 
     def __init__(
@@ -62,8 +63,8 @@ class Graft:
         self._places = places
         self._renames = renames
         self._reference, self._identity = _view.graft_open(path)
-        self._sites: "dict[int, int]" = {}  # ours: the reference's
-        self._chosen: "set[int]" = set()  # ours that are replaced
+        self._sites: "dict[int, int]" = {}  # site of this trace: site of the reference
+        self._chosen: "set[int]" = set()  # sites of this trace whose values are replaced
         self._site_count = 0
         self._runs: "list[list[int]]" = []  # [event, the reference's event, count]
         self._is_broken = True  # a tensor since the last run was not replaced
@@ -102,7 +103,7 @@ class Graft:
         self._note(event, found[0])
 
     def _match(self) -> None:
-        """Modules have joined the recording."""
+        """Matches the sites again after modules have joined the recording."""
         from monitorch import _recorder
 
         path = _recorder.path()
@@ -123,7 +124,7 @@ class Graft:
             last[2] = event - last[0] + 1
         self._is_broken = False
 
-    # The values
+    # Replacing values
 
     def _replace(self, torch: "Any", tensor: "Any", event: int, is_mutated: bool) -> bool:
         read = self._view.graft_read(self._reference, event)
@@ -140,16 +141,19 @@ class Graft:
             elif tensor.is_contiguous():
                 tensor.data = new
             else:
-                data = tensor.data.clone()  # it lies in memory as the value did
+                data = tensor.data.clone()  # keeps the value's layout in memory
                 tensor.data = data.copy_(new)
         except (RuntimeError, TypeError):
-            return False  # under a transform, or of memory that cannot be written
+            return False  # under a transform, or in memory that cannot be written
         return True
 
     def _is_whole(self, torch: "Any", tensor: "Any") -> bool:
-        """Whether the memory itself differs, and not the view of it: a parameter, or a tensor that is
-        all of its memory and that nothing computed, such as an item of a state_dict, where no other
-        value of that memory was seen. Its memory is written to, so that all that shares it is right."""
+        """Whether the memory itself is to be written, and not only this tensor changed.
+
+        True for a parameter, and for a tensor that fills its memory and that nothing computed, such
+        as an item of a state_dict, if no other value in that memory was seen. All tensors that
+        share the memory are then correct.
+        """
         storage = tensor.untyped_storage()
         if not storage.resizable() or tensor.grad_fn is not None:
             return False
@@ -159,7 +163,7 @@ class Graft:
             and storage.data_ptr() not in self._storages
         )
 
-    # The settings of the trace, from which `diff` knows the events that were replaced
+    # Settings of the trace, by which `diff` knows the replaced events
 
     def write_start(self, path: str) -> None:
         from monitorch import _recorder

@@ -1,7 +1,7 @@
-"""The hooks that instrumented modules have now: for a recording, for watchers, or for both.
+"""The present hooks of instrumented modules: for a recording, for watchers, or for both.
 
-A module's hook is one function in C that serves all watchers of its sites; it is there as long
-as anybody does. Nobody else calls `_registry.set_hook`.
+A module's hook is one function in C that serves all consumers of its sites; it exists while there
+is a consumer. No other module calls `_registry.set_hook`.
 """
 
 import posix
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 _lock = RLock()
-_recorded: "str | None" = None  # the mode of the recording that goes on
-_now: "str | None" = None  # the mode whose hooks the modules have
+_recorded: "str | None" = None  # the mode of the active recording
+_now: "str | None" = None  # the mode of the modules' present hooks
 _is_tracking = False
-_watchers: "dict[Any, tuple[Callable[..., Any] | None, int]]" = {}  # what it calls, how often it began
+_watchers: "dict[Any, tuple[Callable[..., Any] | None, int]]" = {}  # visit, number of begins
 
 
 def begin_recording(mode: str, is_quiet: bool) -> None:
-    """Modules have hooks that record; `mode` is what torch.compile is to do at them."""
+    """Gives modules hooks that record. `mode` is what torch.compile does at them."""
     global _now, _recorded
     with _lock:
         _recorded = mode
-        _now = None  # notes on what torch.compile has compiled are written to each recording
+        _now = None  # notes on compiled code are written to each recording
         _switch(is_quiet)
 
 
@@ -39,14 +39,16 @@ def end_recording() -> None:
 
 
 def is_recording() -> bool:
-    """Whether instrumented code has its hooks for a recording, and not for watchers alone."""
+    """Whether instrumented code has hooks for a recording, and not only for watchers."""
     return _recorded is not None
 
 
 def begin_watching(watcher: "Any", visit: "Callable[..., Any] | None") -> None:
-    """From now on `visit` is called with each visit that `watcher`, of `_recorder.make_watcher`,
-    wants; a `_recorder.Tracing` needs none. May be called again: it ends where `end_watching` was
-    called as often."""
+    """Calls `visit` from now on for each visit that `watcher`, of `_recorder.make_watcher`, wants.
+
+    A `_recorder.Tracing` needs no `visit`. May be called again: it ends after as many calls of
+    `end_watching`.
+    """
     with _lock:
         count = _watchers[watcher][1] if watcher in _watchers else 0
         _watchers[watcher] = visit, count + 1
@@ -56,7 +58,7 @@ def begin_watching(watcher: "Any", visit: "Callable[..., Any] | None") -> None:
 
 
 def learn_layout() -> None:
-    """How this Python's frames are read, which watchers need to."""
+    """Finds the layout of this Python's frames, which watchers need to read them."""
     value = object()  # the first variable
     from monitorch import _recorder
 
@@ -75,7 +77,7 @@ def end_watching(watcher: "Any") -> None:
 
 
 def begin_tracking() -> None:
-    """Calls are tracked, with a recording of the program's or without: modules have hooks."""
+    """Gives modules hooks for tracked calls, whether or not the program records."""
     global _is_tracking
     with _lock:
         if not _is_tracking:
@@ -107,7 +109,7 @@ def _set_watchers() -> None:
 
 
 def _switch(is_quiet: bool) -> None:
-    """Gives modules the hooks of the mode that counts now, or none."""
+    """Gives modules the hooks of the mode that is needed now, or none."""
     global _now
     from monitorch import _recorder
     from monitorch._compile import compiled as _compiled
@@ -115,7 +117,7 @@ def _switch(is_quiet: bool) -> None:
     _recorder.mute(_recorded is None)
     mode = _recorded
     if mode is None and (_watchers or _is_tracking):
-        mode = "break"  # a watcher wants the values
+        mode = "break"  # a watcher needs the values
     if mode is None:
         _now = None
         _registry.set_hook(None)
@@ -127,12 +129,12 @@ def _switch(is_quiet: bool) -> None:
 
 
 def clean(text: str) -> str:
-    """A text that the trace can hold: undecodable bytes of a file's name are spelled out."""
+    """A text that the trace can hold: undecodable bytes of a file's name are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> object:
-    """A module's hook. Runs while that module is being imported: it must not raise."""
+    """Makes a module's hook. It runs while that module is being imported, and must not raise."""
     from monitorch import _recorder
     from monitorch._compile import compiled as _compiled
 
@@ -151,7 +153,7 @@ def _make_hook(table: str, module_globals: "dict[str, object]", mode: str) -> ob
 
 
 def _warn_of(name: str, error: Exception) -> None:
-    """Those who watch have no trace that would hold the note."""
+    """Warns by the log: watchers have no trace that could hold the note."""
     import logging
 
     logging.getLogger("monitorch.spy.saver").warning("module %s is not watched: %s", name, error)
@@ -165,6 +167,6 @@ def _make_skipping_hook(table: str, module_globals: "dict[str, object]") -> obje
     return _make_hook(table, module_globals, "skip")
 
 
-# Two functions, so that a module has a hook for each of the two: code that torch.compile has
-# made for the one must not be taken for the other.
+# Two functions, so that a module has a different hook for each mode: torch.compile must not use
+# code that it compiled for the other one.
 _FACTORIES = {"break": _make_breaking_hook, "skip": _make_skipping_hook}

@@ -1,4 +1,4 @@
-"""Code that a recording follows without its being instrumented: `monitorch.record(include=…)`."""
+"""Code that a recording follows without instrumentation: `monitorch.record(include=…)`."""
 
 from monitorch import _nearest
 from monitorch._compile import selected as _selected
@@ -13,8 +13,8 @@ _SHOWN = 3
 
 
 class Included:
-    """The modules and files that the globs name, wherever they lie: those that are loaded already,
-    and those that are imported later."""
+    """The modules and files that the globs name, wherever they are: loaded already, or imported
+    later."""
 
     def __init__(self, globs: "tuple[str, ...]") -> None:
         self._scope = Scope()
@@ -22,13 +22,14 @@ class Included:
         self._frame: "FrameType | None" = None
 
     def add_frame(self, frame: "FrameType") -> None:
-        """Follows this frame too, and what `monitorch.on()` would follow if it were called there."""
+        """Follows this frame too, and the code that `monitorch.on()` would follow if it were called
+        there."""
         self._scope.begin(frame)
         self._frame = frame
 
     def begin(self, frame: "FrameType") -> None:
-        """Follows what is called from now on, and the added frame, or else this one, and its
-        callers from here on."""
+        """Follows the added frame, or else this one, its callers, and all functions called from now
+        on."""
         first, self._frame = self._frame or frame, None
         _follow.begin(self, first, self._scope.is_followed)
 
@@ -36,11 +37,11 @@ class Included:
         _follow.end(self)
 
     def explain_unused(self) -> "list[str]":
-        """A sentence for each glob that no code was found for."""
+        """A sentence for each glob that matches no code."""
         return explain_unused(self._scope)
 
     def explain_nothing(self) -> str:
-        """Why nothing was recorded."""
+        """The reason why nothing was recorded."""
         notes = "".join(f". {note}" for note in _follow.list_notes()[:_SHOWN])
         if not self._scope.unused_globs() and not self._scope.has_caller:
             return f"the modules of include= ran no line that assigns a value{notes}"
@@ -55,7 +56,7 @@ class Included:
 
 
 def explain_unused(scope: Scope) -> "list[str]":
-    """A sentence for each glob of `include` that no code was found for."""
+    """A sentence for each glob of `include` that matches no code."""
     return [
         f"include={glob!r}: no code of such a module ran{_explain_glob(glob, scope.left_out())}"
         for glob in scope.unused_globs()

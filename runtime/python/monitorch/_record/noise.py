@@ -1,5 +1,6 @@
-"""Noise: a recording whose tensors are disturbed by an ulp, so that its trace shows how far apart equal
-runs are at each line. `monitorch diff` reads it as the noise floor of the other run's trace."""
+"""Noise: a recording that disturbs each tensor by an ulp, so that its trace shows how far apart
+equal runs are at each line. `monitorch diff` reads it as the noise floor of the other run's
+trace."""
 
 import sys
 import weakref
@@ -10,16 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The word in the name of such a trace: run.noise.mtrace is that of run.mtrace.
+#: The word in the name of such a trace: run.noise.mtrace belongs to run.mtrace.
 WORD = "noise"
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 
 _PATTERN_LIMIT = 32
-_GOLDEN = 0x9E3779B1  # 2^32 divided by the golden ratio: neighbours get unlike signs
+_GOLDEN = 0x9E3779B1  # 2^32 divided by the golden ratio, so that neighbours get different signs
 
 
 def read(noise: object) -> "Noise | None":
-    """What `record(noise=…)` asks for."""
+    """Reads `record(noise=…)`."""
     if noise is None or noise is False:
         return None
     if noise is not True and noise not in DTYPES:
@@ -30,7 +31,7 @@ def read(noise: object) -> "Noise | None":
 
 
 def _find_reference(path: str) -> str:
-    """The settings of the trace `run.noise.mtrace`: of which recording `run.mtrace` it is."""
+    """Identifies the recording of `run.mtrace`, for the settings of the trace `run.noise.mtrace`."""
     folder, slash, name = path.rpartition("/")
     header = _related.read_header(folder + slash + name.replace(f".{WORD}.", ".", 1))
     return "unknown" if header is None or f".{WORD}." not in name else _format(header)
@@ -43,14 +44,14 @@ def _format(header: "_related.Header") -> str:
 class Noise:
     """Disturbs each tensor once, after it was recorded: by an ulp of its dtype, or of another one.
 
-    A tensor that the program computes has memory of its own; only such a one is disturbed, in place.
+    Only a tensor that the program computed and that has its own memory is disturbed, in place.
     Views, parameters and memory that torch did not allocate stay as they are, and so do whole
     numbers: masks, counts and indices are exact in every run.
     """
 
     def __init__(self, dtype: "str | None") -> None:
         self.dtype = dtype
-        self.count = 0  # of tensors that were disturbed
+        self.count = 0  # number of disturbed tensors
         self._known: "dict[int, weakref.ref[Any]]" = {}
         self._patterns: "dict[tuple[object, ...], Any]" = {}
 
@@ -82,10 +83,10 @@ class Noise:
             if self._is_free(torch, tensor):
                 self._disturb(torch, tensor)
         except RuntimeError:
-            pass  # of memory that may not be written, or under a transform
+            pass  # in memory that may not be written, or under a transform
 
     def _is_free(self, torch: "Any", tensor: "Any") -> bool:
-        """Whether the program made it, and in memory that nothing else names."""
+        """Whether the program computed the tensor, in memory that no other tensor is a view of."""
         return bool(
             tensor.is_floating_point()
             and tensor.layout is torch.strided
@@ -96,7 +97,7 @@ class Noise:
         )
 
     def _disturb(self, torch: "Any", tensor: "Any") -> None:
-        data = tensor.data  # its writes do not count for autograd
+        data = tensor.data  # autograd does not see writes to it
         own = torch.finfo(tensor.dtype).eps
         eps = max(own, torch.finfo(getattr(torch, self.dtype)).eps) if self.dtype else own
         new = data * (1 + self._find_signs(torch, data) * eps)

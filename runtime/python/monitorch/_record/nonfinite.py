@@ -1,4 +1,4 @@
-"""Recordings that stop where a value is NaN or infinite: the exception that the program gets."""
+"""Recordings that stop at a NaN or an infinity, and the exception that they raise."""
 
 import posix
 
@@ -13,8 +13,10 @@ CHOICES = {"nan": 1, "inf": 2, "nonfinite": 3}
 
 
 class NonFinite(FloatingPointError):
-    """A recorded line has made a value that is NaN or infinite: raised by that line, of a recording
-    with `stop`. The recording has ended; its last events hold the value."""
+    """Raised by the recorded line that made a NaN or an infinity, in a recording with `stop`.
+
+    The recording has ended; its last events hold the value.
+    """
 
     __module__ = "monitorch"
 
@@ -26,7 +28,8 @@ class NonFinite(FloatingPointError):
 
 
 def read(stop: "Literal['nan', 'inf', 'nonfinite'] | None", has_statistics: bool) -> int:
-    """The option `stop` of a recording. A TypeError or ValueError says what is wrong."""
+    """Reads the option `stop` of a recording. Raises TypeError or ValueError, which say what is
+    wrong."""
     from monitorch._record import options as _options
 
     if stop is None:
@@ -38,7 +41,7 @@ def read(stop: "Literal['nan', 'inf', 'nonfinite'] | None", has_statistics: bool
 
 
 def lines(file: str, line: int) -> str:
-    """The source from that line on, as far as a statement may go; "" where it cannot be read."""
+    """The source from that line on, long enough for most statements; "" if it cannot be read."""
     import linecache
 
     return "".join(linecache.getlines(file)[line - 1 : line + 29])
@@ -50,7 +53,7 @@ def report_found(file: str, line: int, what: str) -> "NonFinite | None":
 
     recording = _recording.find_any()
     if recording is None:
-        return None  # it was ended meanwhile
+        return None  # another thread has ended it
     place = f"{_shorten(file)}:{line}"
     path = recording.end_at(f"{place}: {what}")
     error = NonFinite(
@@ -61,7 +64,7 @@ def report_found(file: str, line: int, what: str) -> "NonFinite | None":
 
 
 def _shorten(file: str) -> str:
-    """As seen from the current folder."""
+    """The path relative to the current folder."""
     try:
         folder = posix.getcwd() + "/"
     except OSError:

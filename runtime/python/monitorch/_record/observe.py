@@ -1,7 +1,7 @@
 """Modules whose calls are recorded through torch's own hooks.
 
-For modules whose source is not instrumented: their calls are in the trace like those of
-instrumented forward methods, with what went in and what came out, but with no line in between.
+They are modules whose source is not instrumented. Their calls are in the trace like those of
+instrumented forward methods, with inputs and outputs, but without the lines in between.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import weakref
 from types import FunctionType
 from typing import Any
 
-_VARIADIC = 0x04  # of code objects: `*args`
+_VARIADIC = 0x04  # a flag of code objects: `*args`
 _KEYWORDED = 0x08  # `**kwargs`
-_NONE_GIVEN: tuple[object, ...] = ((), {})  # what those two are then
+_NONE_GIVEN: tuple[object, ...] = ((), {})  # the values of these two in a call without any
 
 
 class Silent:
-    """What an Observer is where a pickled model comes back."""
+    """The replacement of an Observer in a module that was pickled."""
 
     def enter(self, *args: object) -> None:
         pass
@@ -27,7 +27,7 @@ class Silent:
 
 
 class Observation:
-    """One module that is observed; `remove` ends that, for the one who asked."""
+    """An observed module. `remove` ends it for this caller of `observe`."""
 
     def __init__(self, shared: _Shared) -> None:
         self._shared: _Shared | None = shared
@@ -40,7 +40,7 @@ class Observation:
 
 
 class _Shared:
-    """The hooks of a module, however many asked for them: its calls are recorded once."""
+    """The hooks of a module, shared by all observations: its calls are recorded once."""
 
     def __init__(self, module: Any, path: str, function: Any) -> None:
         from monitorch import _recorder
@@ -51,8 +51,8 @@ class _Shared:
         observer = _recorder.Observer(
             _find_place(module, function), path, *_read_parameters(function)
         )
-        # First of all hooks before the call, last of all behind it: what others do in theirs
-        # belongs to the call, and the values that they change are recorded.
+        # The first of all hooks before the call and the last after it: other hooks' actions belong
+        # to the call, and the values that they change are recorded.
         enter, leave = observer.enter, observer.leave
         self._handles = (
             module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True),
@@ -68,13 +68,13 @@ class _Shared:
 
 
 _observed: dict[int, _Shared] = {}  # by the module's id
-_places: dict[tuple[object, bool], Any] = {}  # by forward, and whether it has modules inside
+_places: dict[tuple[object, bool], Any] = {}  # by forward, and whether the module has children
 
 
 def observe(module: Any, path: str) -> Observation | None:
     """Writes the module's calls, under that path, to every recording from now on.
 
-    None where its forward is instrumented or followed: then its own sites record them.
+    Returns None if its forward is instrumented or followed: its own sites record the calls.
     """
     function = _find_forward(module)
     if _has_sites(function):
@@ -101,7 +101,7 @@ def _remove(shared: _Shared) -> None:
 
 
 def _find_forward(module: Any) -> Any:
-    """The function that the module's forward is, as far as it is one of Python."""
+    """The module's forward, without binding. It may be no Python function."""
     function = module.__dict__.get("forward", getattr(type(module), "forward", None))
     return getattr(function, "__func__", function)
 
@@ -123,8 +123,11 @@ def _has_sites(function: Any) -> bool:
 def _read_parameters(
     function: Any,
 ) -> tuple[tuple[str, ...], tuple[object, ...], int, int, int]:
-    """Names, defaults, how many may stand by position, and the numbers of `*args` and
-    `**kwargs`, or -1. Where there is no default, it is `...`."""
+    """The names, defaults, number of positional parameters, and indices of `*args` and `**kwargs`
+    (-1: none).
+
+    A parameter without a default has `...`.
+    """
     if not isinstance(function, FunctionType):
         return ("args", "kwargs"), _NONE_GIVEN, 0, 0, 1
     code = function.__code__
@@ -151,7 +154,7 @@ def _read_parameters(
 
 
 def _find_place(module: Any, function: Any) -> Any:
-    """One for each forward, shared by the modules that have it."""
+    """The place of a forward, shared by the modules that have it."""
     has_children = next(module.children(), None) is not None
     code = function.__code__ if isinstance(function, FunctionType) else type(module)
     key = code, has_children
@@ -174,14 +177,14 @@ def _make_place(kind: type, function: Any, has_children: bool) -> Any:
         file = code.co_filename
         path = shorten(file, module)
     names = _read_parameters(function)[0]
-    # What a module with others inside returns was made of their results.
+    # A module with children returns what these computed.
     reads = () if has_children else names
     sites = (("enter", line, names, ()), ("return", line, ("",), reads))
     return _recorder.make_place(clean(path), clean(file), clean(module), clean(name), line, sites)
 
 
 def _find_name(kind: type, function: FunctionType) -> str:
-    """`Linear.forward`, of the class that defines it."""
+    """The name with the class that defines the forward: `Linear.forward`."""
     for base in kind.__mro__:
         if base.__dict__.get("forward") is function:
             return f"{base.__qualname__}.forward"
@@ -189,7 +192,8 @@ def _find_name(kind: type, function: FunctionType) -> str:
 
 
 def shorten(file: str, module: str) -> str:
-    """`torch/nn/modules/linear.py`, wherever that is installed; else as seen from here."""
+    """`torch/nn/modules/linear.py`, wherever torch is installed; otherwise relative to the current
+    folder."""
     tail = module.replace(".", "/")
     for end in (f"{tail}.py", f"{tail}/__init__.py"):
         if file.endswith("/" + end):

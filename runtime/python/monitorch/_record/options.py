@@ -1,4 +1,4 @@
-"""The options of a recording: what `record` accepts, and the same as text in MONITORCH."""
+"""The options of a recording: the arguments of `record`, and the same as text in MONITORCH."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_sample(name: str, value: object) -> "int | tuple[int, ...]":
 
 
 def check_limit(name: str, value: object) -> int:
-    """As the recorder wants it: 0 where there is no limit."""
+    """The limit for the recorder: 0 for none."""
     return 0 if value is None else check_number(name, value, 1)
 
 
@@ -51,7 +51,7 @@ def check_choice(name: str, value: object, choices: "tuple[str, ...]") -> str:
 
 
 def check_names(expected: str, value: "Iterable[str]") -> "tuple[str, ...]":
-    """Several texts; `expected` begins the message otherwise."""
+    """Several texts. For other values, raises an error that begins with `expected`."""
     try:
         names = tuple(value)
     except TypeError:
@@ -63,7 +63,7 @@ def check_names(expected: str, value: "Iterable[str]") -> "tuple[str, ...]":
 
 
 def check_values(value: "str | Iterable[str] | None") -> "tuple[bytes, ...]":
-    """Globs of names; none at all where no whole values are wanted."""
+    """Globs of names; empty if no whole values are wanted."""
     if value is None:
         return ()
     if isinstance(value, str):
@@ -88,7 +88,7 @@ def check_globs(name: str, value: object) -> "tuple[str, ...]":
 
 
 def check_size(name: str, value: "int | str | None") -> int:
-    """Bytes, of a number or a text such as "2G" or "500 MB"; 0 where there is no limit."""
+    """The bytes of a number or a text such as "2G" or "500 MB"; 0 for no limit."""
     if not isinstance(value, str):
         return check_limit(name, value)
     text = value.strip().upper()
@@ -128,7 +128,7 @@ def _read_globs(text: str) -> "list[str]":
     return text.split(":")
 
 
-# Each option as text: how it is read, and what is said where that fails.
+# Each option as text: the function that reads it, and the message if that fails.
 _READERS: "dict[str, tuple[Callable[[str], object], str]]" = {
     "sample": (_read_number, "a whole number"),
     "last": (_read_number, "a whole number"),
@@ -177,9 +177,9 @@ def _suggest_option(name: str) -> str:
 
 
 def parse(text: str) -> "tuple[str, dict[str, object]]":
-    """The path and the options of `path[,name=value…]`.
+    """Reads the path and the options of `path[,name=value…]`.
 
-    A path that holds commas is in quotes. Raises ValueError, which names what cannot be read.
+    A path with commas must be in quotes. Raises ValueError, which names the wrong part.
     """
     path, rest = _split_path(text)
     if not path:

@@ -1,11 +1,11 @@
 """The original lines of files that monitorch-instrument wrote, for `linecache`.
 
-Whoever asks Python for a function's source (`inspect.getsource`, `torch.jit.script`, a debugger) gets
-it without the inserted calls, as with the import hook. A file is stripped when somebody asks, not
-before. `traceback` alone gets the lines of the file: the columns that it marks are those of the code
-that runs.
+Programs that ask Python for a function's source (`inspect.getsource`, `torch.jit.script`, a
+debugger) get it without the inserted calls, as with the import hook. A file is stripped at the
+first such call. Only `traceback` gets the lines of the file: the columns that it marks are those of
+the running code.
 
-Like `_registry`, this module imports only what is built in.
+Like `_registry`, this module imports only built-in modules.
 """
 
 import sys
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
-_waiting: "list[str]" = []  # files, as long as nobody has imported linecache
+_waiting: "list[str]" = []  # files, until the program has imported linecache
 
 
 def add(code: "CodeType") -> None:
-    """`code` is an instrumented module's own."""
+    """Registers a file. `code` is the code object of an instrumented module."""
     filename = code.co_filename
     if filename.startswith("<"):
         return
@@ -43,8 +43,8 @@ def _enter(linecache: "Any", filename: str) -> None:
 
 
 class _Lines(tuple):  # type: ignore[type-arg]
-    """An entry of linecache.cache: (size, time of change, lines, path). The lines are read when they
-    are asked for; where the file changes, linecache forgets the entry."""
+    """An entry of linecache.cache: (size, time of change, lines, path). The lines are read at their
+    first use. If the file changes, linecache drops the entry."""
 
     def __new__(cls, size: int, mtime: float, filename: str) -> "_Lines":
         return super().__new__(cls, (size, mtime, None, filename))
@@ -75,7 +75,7 @@ def _is_for_traceback() -> bool:
 
 
 def _read_lines(filename: str, as_they_are: bool) -> "list[str]":
-    """As linecache reads a file: [] where that cannot be done."""
+    """Reads a file as linecache does. Returns [] if that fails."""
     import io
     import tokenize
 

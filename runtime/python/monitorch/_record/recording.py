@@ -1,4 +1,4 @@
-"""Recording: how it begins, what it is while it goes on, how it ends."""
+"""Recording: the start, the state and the end of a recording."""
 
 import posix
 import sys
@@ -106,24 +106,24 @@ class Recording:
         self.owner = None
         self.avoided = None
         self.steps = steps
-        self._condition = condition  # None: it holds, or there is none
-        self._change = change  # of the values that were recorded
-        self._counter: "_steps.Counter | None" = None  # it has us: made where we start
-        self._is_on = False  # the step that goes on is one that is recorded
+        self._condition = condition  # None: fulfilled already, or not requested
+        self._change = change  # changes recorded values
+        self._counter: "_steps.Counter | None" = None  # made at the start
+        self._is_on = False  # whether the current step is recorded
         self._was_on = False
 
     @property
     def is_active(self) -> bool:
-        """Whether it has begun and not ended."""
+        """Whether it has started and not ended."""
         return self is _active
 
     @property
     def absolute_path(self) -> str:
-        """Of the trace, wherever the program has gone since."""
+        """The path of the trace, which does not depend on the current folder."""
         return self._absolute
 
     def start(self) -> "Recording":
-        """Begins the recording, and replaces an earlier trace of that name."""
+        """Starts the recording, and replaces an earlier trace of that name."""
         global _last_path
 
         self._is_forgotten = False
@@ -150,7 +150,7 @@ class Recording:
             return self.summary
 
     def end_at(self, text: str) -> str:
-        """Ends it at a value that it was to stop at; gives the trace's path."""
+        """Ends the recording at a value of `stop`. Returns the trace's path."""
         with _lock:
             if self.is_active:
                 _finish(self)
@@ -162,8 +162,8 @@ class Recording:
             return self.summary.path
 
     def _follow_from(self, frame: "FrameType") -> None:
-        """Records this frame too, and what `monitorch.on()` would follow if it were called there.
-        To be called before it starts."""
+        """Records this frame too, and the code that `monitorch.on()` would follow if it were called
+        there. To be called before the start."""
         self._include(()).add_frame(frame)
 
     def _include(self, globs: "tuple[str, ...]") -> "_included.Included":
@@ -189,13 +189,13 @@ class Recording:
                     _hooks.begin_recording(self._mode, self.is_quiet)
 
     def end_step(self) -> None:
-        """The program says that a training step has ended."""
+        """Ends a training step, for `monitorch.step()`."""
         with _lock:
             if self.is_active and self._counter is not None:
                 self._counter.end_step()
 
     def _begin_step(self, step: int) -> None:
-        """A training step begins: from here on it is recorded, or is not."""
+        """Begins a training step, and switches the recording on or off for it."""
         with _lock:
             if not self.is_active:
                 return
@@ -211,7 +211,7 @@ class Recording:
         return self._condition is None and self.steps.has(step)
 
     def _switch(self, is_on: bool) -> None:
-        """Gives instrumented code its hooks, or leaves it as if nothing was recorded."""
+        """Gives instrumented code its hooks, or removes them as if nothing was recorded."""
         if is_on == self._is_on:
             return
         self._is_on = is_on
@@ -228,7 +228,7 @@ class Recording:
                 self.included.end()
 
     def explain_unused(self) -> "list[str]":
-        """A sentence for each glob of `include` and `values` that selected nothing."""
+        """A sentence for each glob of `include` and `values` that matched nothing."""
         texts = [] if self.included is None else self.included.explain_unused()
         names: "Any" = self._options["names"]
         if names and self.summary is not None and self.summary.events > 0:
@@ -239,7 +239,7 @@ class Recording:
         return texts
 
     def explain_steps(self) -> "str | None":
-        """Why no step was recorded; None where one was."""
+        """The reason why no step was recorded; None if one was."""
         if self._was_on or self._counter is None:
             return None
         asked = f"start_when={self._condition.text!r} never held" if self._condition else (
@@ -406,7 +406,7 @@ def record(
 def _add_change(
     options: "dict[str, object]", noise: object, graft: "tuple[Any, Any, Any]"
 ) -> "_graft.Graft | _noise.Noise | None":
-    """What changes the values that were recorded, if anything does."""
+    """Adds the object that changes recorded values, if one is requested."""
     if noise is False and graft == (None, None, None):
         return None
     from monitorch._record import graft as _graft
@@ -445,24 +445,24 @@ def step() -> None:
 
 
 def find_last_path() -> "str | None":
-    """Of the trace of the recording that began last."""
+    """The path of the trace of the newest recording."""
     return _last_path
 
 
 def find_any() -> "Recording | None":
-    """The recording that goes on, even if it is paused or gives way to others."""
+    """The active recording, even if it is paused or gives way to others."""
     return _active
 
 
 def find_active() -> "Recording | None":
-    """The recording that goes on, if any; not one that is paused or gives way to others."""
+    """The active recording, if any; not one that is paused or gives way to others."""
     active = _active
     return None if active is None or active.is_paused or active.gives_way else active
 
 
 def _end_another(recording: Recording) -> "_flow_trace.Trace | None":
-    """Makes room for a recording that is about to begin, where that may be. Returns what is drawn
-    from it instead of the one that was ended."""
+    """Ends the active recording, if it may be ended, before another one begins. Returns the
+    picture's trace that was drawn from it, or None."""
     ended = _active
     if ended is None:
         return None
@@ -526,7 +526,7 @@ def _start(recording: Recording) -> None:
     counter = recording._counter = _steps.Counter(recording._begin_step)
     try:
         if not recording._wants(0):
-            _hooks.end_recording()  # until its first step, nothing that observes records either
+            _hooks.end_recording()  # observed modules record nothing until the first step either
         recording._switch(recording._wants(0))
         counter.begin()
     except BaseException:
@@ -566,7 +566,7 @@ def _close(recording: Recording) -> None:
 
 
 def _is_idle_child(recording: Recording) -> bool:
-    """A forked process that has recorded nothing, and so has no file of its own."""
+    """Whether this is a forked process that has recorded nothing, and so has no file of its own."""
     from monitorch import _recorder
 
     return posix.getpid() != recording._process and _recorder.path() == recording._absolute
@@ -587,17 +587,17 @@ def _stop_at_exit() -> None:
 
 
 def _begin_child() -> None:
-    """In a forked child: the recorder goes on into a file of the child's own."""
+    """In a forked child: the recorder continues into a file of the child's own."""
     global _lock
     _lock = RLock()  # another thread of the parent may have held it
     util = sys.modules.get("multiprocessing.util")
     if _active is not None and util is not None:
-        # Such a child leaves without running what is registered at exit.
+        # Such a child exits without calling atexit functions.
         util.register_after_fork(_active, _stop_with_process)
 
 
 def is_worker() -> bool:
-    """Whether multiprocessing made this process, also while that begins."""
+    """Whether multiprocessing made this process; also true while the process starts."""
     process = sys.modules.get("multiprocessing.process")
     return process is not None and (
         process.parent_process() is not None or hasattr(process.current_process(), "_inheriting")
@@ -605,13 +605,13 @@ def is_worker() -> bool:
 
 
 def _stop_with_worker(recording: Recording) -> None:
-    """For a recording that begins in a process of multiprocessing's own."""
+    """Ends the recording with the process, for one that begins in a process of multiprocessing."""
     util = sys.modules.get("multiprocessing.util")
     if util is None or not is_worker() or "--multiprocessing-fork" in sys.orig_argv:
-        return  # a spawned one runs what is registered at exit
+        return  # a spawned process calls atexit functions
     if sys.modules["multiprocessing.process"].parent_process() is not None:
         _stop_with_process(recording)
-    else:  # it forgets what is to be run at its end before it begins
+    else:  # at its start the process clears the functions to call at its end
         util.register_after_fork(recording, _stop_with_process)
 
 

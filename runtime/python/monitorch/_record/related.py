@@ -1,6 +1,6 @@
-"""Traces of one run: those of child processes, and of ranks. A trace's header says which they are.
+"""Traces of one run: those of child processes, and of ranks, as their headers identify them.
 
-Imports only what is built in, as recording does.
+Imports only built-in modules, as recording does.
 """
 
 import posix
@@ -41,7 +41,7 @@ class Header:
 
 
 def read_header(path: str) -> "Header | None":
-    """None where there is no trace."""
+    """Reads a trace's header. Returns None if there is no trace."""
     try:
         file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     except OSError:
@@ -57,8 +57,11 @@ def read_header(path: str) -> "Header | None":
 
 
 def find_origin(owner: "Header | None") -> "tuple[int, int, int]":
-    """For a recording that begins here: the start and the process of the recording that it belongs
-    to, `owner`'s where that process made this one; and the number of its job."""
+    """The origin of a recording that begins here: (start, process) of the recording that it belongs
+    to, and the number of its job.
+
+    It belongs to `owner`'s recording if that process is an ancestor of this one.
+    """
     if owner is not None and _is_ancestor(owner.process):
         return *(owner.root if owner.is_child else owner.identity), 0
     return 0, 0, find_job()
@@ -73,8 +76,9 @@ def find_children(path: str) -> "list[str]":
 
 
 def remove_old(path: str, old: "Header") -> None:
-    """Removes what the recording that `path` held before has left: traces of its child processes,
-    and of ranks that the job of today has not. Whatever is not known to belong to it stays."""
+    """Removes traces of the recording that `path` held before: those of its child processes, and
+    those of ranks that the present job does not have. Files that are not known to belong to it
+    stay."""
     from monitorch import _recorder
 
     roots = [old]
@@ -96,8 +100,8 @@ def _is_child_of(found: Header, root: Header) -> bool:
 
 
 def _find_beside(path: str) -> "Iterator[tuple[str, Header, list[str]]]":
-    """Traces whose names were made of this one's: `run.4711.mtrace`, `run.rank3.mtrace` for
-    `run.mtrace` or `run.rank0.mtrace`; with the words that were added."""
+    """Traces whose names derive from this one: `run.4711.mtrace`, `run.rank3.mtrace` for
+    `run.mtrace` or `run.rank0.mtrace`; with the added words."""
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     stem, ending = (stem, dot + ending) if stem else (name, "")
@@ -114,7 +118,7 @@ def _find_beside(path: str) -> "Iterator[tuple[str, Header, list[str]]]":
             continue
         if all(word.isdigit() or _is_rank(word) for word in words):
             header = read_header(folder + slash + other)
-            # A file that somebody has copied may have another name.
+            # A file that the user has copied may have another name.
             if header is not None and (not header.is_child or str(header.process) in words):
                 yield folder + slash + other, header, words
 
@@ -127,7 +131,7 @@ def _is_rank(word: str) -> bool:
 
 
 def _is_ancestor(process: int) -> bool:
-    """Whether it has made this one, or made who made it."""
+    """Whether the process is an ancestor of this one."""
     parent = posix.getppid()
     for _ in range(_ANCESTOR_LIMIT):
         if parent == process:
@@ -140,7 +144,7 @@ def _is_ancestor(process: int) -> bool:
 
 
 def _read_status(process: int) -> "tuple[int, int] | None":
-    """(its parent, when it began); None where the system does not say it."""
+    """(its parent, its start time); None if the system does not report them."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             words = file.read().rpartition(b")")[2].split()
@@ -150,8 +154,8 @@ def _read_status(process: int) -> "tuple[int, int] | None":
 
 
 def find_job() -> int:
-    """A number of the process that started this rank, which no other job on any machine has; 0
-    where that is not known, or this is no rank."""
+    """The number of the job that started this rank; no other job on any machine has it. 0 if it is
+    not known, or if this is no rank."""
     if not _trace_path.find_world_size():
         return 0
     launcher = posix.getppid()

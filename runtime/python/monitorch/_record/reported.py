@@ -1,4 +1,4 @@
-"""Values that a monitor measured or a saver wrote, as events of the recording that goes on.
+"""Values that a monitor measured or a saver wrote, as events of the active recording.
 
 They are the arguments of a call of this package's function, made by the program's line: no line of
 the program assigned them.
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import FunctionType
 
-_LIMIT = 1 << 16  # of names in all places: a program may have new ones in each of its steps
+_LIMIT = 1 << 16  # the most names in all places: a program may have new ones in each of its steps
 _places: dict[tuple[FunctionType, tuple[str, ...]], Any] = {}
-_last: dict[FunctionType, frozenset[str]] = {}  # names of its last call
-_count = 0  # of names in all places
+_last: dict[FunctionType, frozenset[str]] = {}  # the names of the last call
+_count = 0  # the number of names in all places
 
 
 def report(function: FunctionType, values: Mapping[str, Any]) -> None:
-    """Writes a call of `function` with these arguments; nothing where nothing is recorded."""
+    """Writes a call of `function` with these arguments, if a recording is active."""
     for names in _group(function, tuple(values)):
         place = _places.get((function, names)) or _add_place(function, names)
         if place is not None:
@@ -31,7 +31,8 @@ def report(function: FunctionType, values: Mapping[str, Any]) -> None:
 
 
 def _group(function: FunctionType, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Names that were not there the last time are apart, so that those that stay need one place."""
+    """Separates names that the last call did not have, so that the repeated names need only one
+    place."""
     last, _last[function] = _last.get(function, frozenset()), frozenset(names)
     old = tuple(name for name in names if name in last)
     if (function, names) in _places or not old:
@@ -44,7 +45,7 @@ def _group(function: FunctionType, names: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def _add_place(function: FunctionType, names: tuple[str, ...]) -> Any:
-    """A call of the function with these arguments; None where there are too many."""
+    """A place for calls of the function with these arguments; None if there are too many names."""
     global _count
     if _count + len(names) > _LIMIT or not names:
         return None

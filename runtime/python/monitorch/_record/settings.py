@@ -1,8 +1,8 @@
 """The settings of a run, written to its trace: versions, the command, threads, flags.
 
-Written at a recording's start, since a program may be killed, and again at its end, since modules are
-imported and flags set meanwhile. Like recording itself this imports nothing that is not built in,
-and asks the modules of the program only where these are there.
+They are written at a recording's start, since a program may be killed, and again at its end, since
+modules are imported and flags set in between. Like recording itself this module imports only
+built-in modules, and reads modules of the program only if they are loaded.
 """
 
 import posix
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-# Variables of the environment that change what is computed, or in which order.
+# Environment variables that change the results of computations, or their order.
 _VARIABLES = (
     b"ATEN_CPU_CAPABILITY",
     b"CUBLAS_WORKSPACE_CONFIG",
@@ -39,7 +39,7 @@ _process = 0
 
 
 def write_start() -> None:
-    """Of the recording that has just begun."""
+    """Writes the settings of the recording that has just begun."""
     global _process
     _process = posix.getpid()
     for name, find in _START:
@@ -54,7 +54,7 @@ def write_end() -> None:
 
 
 def write_modules() -> None:
-    """Of modules that the program has imported by now."""
+    """Writes the settings of modules that the program has imported by now."""
     if posix.getpid() != _process:
         return  # a forked child has a trace of its own as soon as it records something
     from monitorch import _recorder
@@ -67,7 +67,7 @@ def write_modules() -> None:
 def _write_those(name: str, settings: "Iterable[tuple[str, Callable[[Any], object]]]") -> None:
     module = sys.modules.get(name)
     if module is None or getattr(getattr(module, "__spec__", None), "_initializing", False):
-        return  # not there, or only in part
+        return  # not imported, or only in part
     for setting, find in settings:
         _write(setting, lambda find=find: find(module))  # type: ignore[misc]
 
@@ -81,7 +81,7 @@ def _write(name: str, find: "Callable[[], object]") -> None:
             text = str(value).encode("utf-8", "backslashreplace").decode()
             _recorder.write_setting(name, text)
     except Exception:
-        pass  # another version of a module may not know it
+        pass  # another version of the module may lack it
 
 
 def _find_variables() -> "list[tuple[str, str]]":
@@ -161,5 +161,5 @@ def _find_deterministic(torch: "Any") -> str:
 
 
 def _find_device(torch: "Any") -> "str | None":
-    """Only where the program uses it: asking would set it up."""
+    """The device, only if the program uses it: a query would initialise it."""
     return torch.cuda.get_device_name() if torch.cuda.is_initialized() else None

@@ -1,6 +1,6 @@
-"""Finds the source that a module's site table describes, for the trace to hold.
+"""The source that a module's site table describes, found for the trace to hold.
 
-Reads only when recording begins, and imports only what is built in.
+It is read only when recording begins. This module imports only built-in modules.
 """
 
 import sys
@@ -21,7 +21,7 @@ def _read(path: str, loader: "Any") -> "bytes | None":
         with open(path, "rb") as file:
             source = file.read(_SIZE_LIMIT + 1)
     except (OSError, ValueError):
-        # In a zip archive, for instance.
+        # The file may be in a zip archive, for instance.
         try:
             source = loader.get_data(path)
         except Exception:
@@ -32,8 +32,8 @@ def _read(path: str, loader: "Any") -> "bytes | None":
 
 
 def read(filename: str, module_globals: "dict[str, object]") -> "bytes | None":
-    """What code with this file's name was compiled from: a file's bytes; a notebook's cell from
-    linecache, where IPython puts it."""
+    """The source from which code with this file's name was compiled: a file's bytes; a notebook's
+    cell from linecache, where IPython stores it."""
     try:
         with open(filename, "rb") as file:
             source = file.read(_SIZE_LIMIT + 1)
@@ -52,7 +52,7 @@ def _read_cached(filename: str, module_globals: "dict[str, object]") -> "bytes |
 
 
 def decode_path(word: str) -> str:
-    """The path in a table, where %XX stands for a byte that is no plain one."""
+    """The path in a table, where %XX encodes a byte that is not plain text."""
     first, *others = word.split("%")
     data = first.encode()
     for part in others:
@@ -61,15 +61,15 @@ def decode_path(word: str) -> str:
 
 
 def path_of(table: str) -> str:
-    """The source file, as it was named to the compiler."""
+    """The path of the source file, as the compiler received it."""
     return decode_path(table.split(" ", 4)[3])
 
 
 def _cached_lines(path: str) -> "bytes | None":
-    """What a notebook or a debugger has put into linecache: the text of a cell."""
+    """The text of a cell, which a notebook or a debugger has stored in linecache."""
     cache = getattr(sys.modules.get("linecache"), "cache", {})
     entry = cache.get(path)
-    # A lazy entry is a function alone.
+    # A lazy entry has only a function.
     if entry is None or len(entry) < 3:
         return None
     return "".join(entry[2]).encode("utf-8", "surrogateescape")
@@ -78,7 +78,7 @@ def _cached_lines(path: str) -> "bytes | None":
 def _candidates(
     module_globals: "dict[str, object]", table_path: str
 ) -> "Iterator[tuple[str, bytes | None]]":
-    """Sources that may be the right one, the likeliest first."""
+    """Sources that may be the right one, the most likely first."""
     spec = module_globals.get("__spec__")
     loader = getattr(spec, "loader", None)
     running: "list[str]" = []
@@ -88,7 +88,7 @@ def _candidates(
     for path in running:
         yield path, _read(path, loader)
     for path in running:
-        # A traced file beside its source, or a mirrored tree that was made from here.
+        # An instrumented file beside its source, or a mirrored tree that was made from here.
         folder = path.rpartition("/")[0]
         yield table_path, _read(f"{folder}/{table_path.rpartition('/')[2]}", None)
     yield table_path, _read(table_path, None)
@@ -101,9 +101,9 @@ def find(
     module_globals: "dict[str, object]",
     source_hash: "Callable[[bytes], str]",
 ) -> "tuple[str, bytes | None, Literal['original', 'instrumented', 'other']]":
-    """(the file that runs, a text or None, "original", "instrumented" or "other").
+    """Returns (the running file, a text or None, "original", "instrumented" or "other").
 
-    `source_hash(bytes)` gives a source's hash as tables have it.
+    `source_hash(bytes)` returns a source's hash in the form of the tables.
     """
     words = table.split(" ", 4)
     table_path = path_of(table)

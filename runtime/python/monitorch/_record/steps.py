@@ -1,7 +1,7 @@
-"""Training steps: how they are counted, and which of them a recording is to hold.
+"""Training steps: how they are counted, and which of them a recording holds.
 
-Step 0 begins with the recording, and each call of an optimizer's `step()` ends one; a program that
-calls `monitorch.step()` counts by itself. Where a step ends, the recording is switched on or off.
+Step 0 begins with the recording, and each call of an optimizer's `step()` ends a step; calls of
+`monitorch.step()` replace this count. At the end of a step the recording is switched on or off.
 """
 
 import sys
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OPTIMIZER = "torch.optim.optimizer"
-_LAST_MAX = 4096  # so many can be found in a ring
+_LAST_MAX = 4096  # the most steps that a ring is searched for
 
 
 class Selection:
-    """The steps that `steps=` names: ranges, or the newest ones."""
+    """The steps that `steps=` selects: ranges, or the newest ones."""
 
     def __init__(self, text: str, numbers: "_selection.Numbers | None", last: int) -> None:
         self.text = text
-        self.last = last  # so many whole steps are kept, the newest; 0: all
+        self.last = last  # number of newest whole steps to keep; 0: all
         self._numbers = numbers
 
     def has(self, step: int) -> bool:
@@ -58,14 +58,15 @@ def read(steps: object) -> Selection:
 
 
 class Counter:
-    """Counts the steps of one recording; `on_step` is called with each number that begins."""
+    """Counts the steps of one recording; calls `on_step` with the number of each step that
+    begins."""
 
     def __init__(self, on_step: "Callable[[int], None]") -> None:
         self.step = 0
         self._on_step = on_step
         self._is_explicit = False  # the program calls monitorch.step()
         self._optimizer: "Callable[[], object] | None" = None  # whose step() ends a step
-        self._others: "set[int]" = set()  # ids of others whose step() was called in this one
+        self._others: "set[int]" = set()  # ids of other optimizers that stepped since its last step
         self._handle: "Any" = None
         self._watch = Watch(_OPTIMIZER.__eq__, self._attach)
 
@@ -93,8 +94,9 @@ class Counter:
             self._begin_next()
 
     def _ends_step(self, optimizer: object) -> bool:
-        """The first optimizer counts. Another one counts instead when the first is gone, or when
-        that other one has stepped twice since."""
+        """Whether this optimizer's step() ends a step. The first optimizer counts. Another one
+        replaces it if the first no longer exists, or if the other one has stepped twice in
+        between."""
         counting = None if self._optimizer is None else self._optimizer()
         if counting is not None and counting is not optimizer:
             if id(optimizer) not in self._others:
@@ -106,7 +108,7 @@ class Counter:
         return True
 
     def end_step(self) -> None:
-        """The program says that a step has ended."""
+        """Ends a step, for `monitorch.step()`."""
         has_counted = not self._is_explicit and self.step > 0
         self._is_explicit = True
         if not has_counted:  # an optimizer's step() ended the same step
@@ -118,7 +120,7 @@ class Counter:
 
 
 class Condition:
-    """What `start_when=` asks for: a function, or a comparison of a variable with a number."""
+    """The condition of `start_when=`: a function, or a comparison of a variable with a number."""
 
     def __init__(self, asked: "Callable[[], object] | str") -> None:
         self.text = asked if isinstance(asked, str) else getattr(asked, "__name__", "a function")
@@ -128,7 +130,8 @@ class Condition:
         self._has_failed = False
 
     def holds(self, frame: "FrameType | None") -> bool:
-        """Asked where a step has ended, in `frame`. What fails is reported once, and is no start."""
+        """Whether the condition is fulfilled, at the end of a step in `frame`. An error is reported
+        once, and counts as false."""
         try:
             if self._function is not None:
                 return bool(self._function())
@@ -161,7 +164,8 @@ def _read_comparison(text: str) -> "tuple[list[str], Callable[[Any], bool]]":
 
 
 def _read_variable(frame: "FrameType | None", names: "list[str]") -> float:
-    """Of the nearest caller that has it."""
+    """The variable's value in the nearest caller that has it, else in the nearest caller's
+    module."""
     at = frame
     while at is not None:
         if names[0] in at.f_locals:
@@ -178,7 +182,7 @@ def _read_variable(frame: "FrameType | None", names: "list[str]") -> float:
 def _follow(value: object, names: "list[str]") -> float:
     for name in names[1:]:
         value = getattr(value, name)
-    detach = getattr(value, "detach", None)  # float() warns of a tensor that requires grad
+    detach = getattr(value, "detach", None)  # float() warns if a tensor requires grad
     return float(detach() if callable(detach) else value)  # type: ignore[arg-type]
 
 
@@ -188,11 +192,11 @@ def _warn(text: str) -> None:
     try:
         warnings.warn(f"monitorch: {text}", RuntimeWarning, stacklevel=2)
     except Warning:
-        pass  # made an error: none may leave a hook
+        pass  # warnings may be errors, and a hook must raise none
 
 
 def find_program_frame() -> "FrameType":
-    """The nearest one below that is neither monitorch's nor torch's."""
+    """The nearest frame below that belongs to neither monitorch nor torch."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         name = frame.f_globals.get("__name__", "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Summary:
-    """What a recording has written."""
+    """The totals of an ended recording: events, NaNs, traces, size."""
 
     __slots__ = (
         "path", "paths", "events", "nan", "lost", "imports", "size", "stopped", "left_out",
@@ -83,7 +83,8 @@ def _find_size(path: str) -> int:
 
 
 def _find_children(path: str, absolute: str) -> "list[str]":
-    """Named like `path`, which may be relative to a folder that the program has left."""
+    """The children's traces, named like `path`, which may be relative to an earlier current
+    folder."""
     folder, slash, _ = path.rpartition("/")
     names = [other.rpartition("/")[2] for other in _related.find_children(absolute)]
     return [folder + slash + name for name in names]
@@ -96,9 +97,11 @@ def complain(
     no_step: "str | None",
     unused: "list[str]",
 ) -> None:
-    """Warns of what nobody would expect of a recording that went well. A worker of multiprocessing
-    may well have nothing to record. `no_step`: why no training step was recorded; `unused`: which
-    selections matched nothing."""
+    """Warns of everything that a successful recording would not have.
+
+    A worker of multiprocessing may well have nothing to record. `no_step` is the reason why no
+    training step was recorded; `unused` has the selections that matched nothing.
+    """
     place = _find_place()
     texts = list(unused)
     if summary.stopped is not None:
@@ -127,7 +130,7 @@ def _find_reason(
 
 
 def _propose(place: "_Place") -> str:
-    """How to record the program that the place is in."""
+    """The way to record the program that contains the place."""
     module = place.names.get("__name__")
     module = module if isinstance(module, str) else "__main__"
     file = place.source
@@ -138,7 +141,7 @@ def _propose(place: "_Place") -> str:
 
 
 class _Place:
-    """Where a warning points: a file and a line of the program, and its module."""
+    """The place of a warning: a file and a line of the program, and its module."""
 
     def __init__(self, names: "dict[str, Any]", file: str, line: int) -> None:
         self.names, self.file, self.line = names, file, line
@@ -146,14 +149,14 @@ class _Place:
 
 
 def _find_place() -> _Place:
-    """The line that ended the recording. No line did so at exit: then line 0 of the program's file."""
+    """The line that ended the recording. At exit no line did: then line 0 of the program's file."""
     frame = find_caller()
     if not is_private(frame):
         return _Place(frame.f_globals, frame.f_code.co_filename, frame.f_lineno)
     names = vars(sys.modules["__main__"]) if "__main__" in sys.modules else {}
     script = sys.argv[0] if sys.argv and not sys.argv[0].startswith("-") else ""
     place = _Place(names, script or "<exit>", 0)
-    place.source = place.source or script or None  # Python has taken it out of the names
+    place.source = place.source or script or None  # Python has removed it from the names
     return place
 
 
@@ -163,4 +166,4 @@ def _warn(text: str, place: _Place) -> None:
     try:
         warnings.warn_explicit(f"monitorch: {text}", RuntimeWarning, place.file, place.line)
     except Warning:
-        pass  # they are made errors, and an error here would hide one that is on its way
+        pass  # warnings may be errors, and one here would hide an exception on its way

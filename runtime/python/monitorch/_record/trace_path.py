@@ -1,4 +1,4 @@
-"""Where a trace goes: the path that was given, and what stands there already."""
+"""The path of a trace, and the check of an existing file there."""
 
 import posix
 import sys
@@ -8,7 +8,7 @@ _EEXIST = 17
 _EINVAL = 22
 _FORMAT_MASK = 0o170000
 _FORMAT_REGULAR = 0o100000
-MAGIC = b"mtrace\r\n"  # what every trace begins with
+MAGIC = b"mtrace\r\n"  # the first bytes of every trace
 
 
 def decode(path: object) -> str:
@@ -30,7 +30,7 @@ def add_word(path: str, word: str) -> str:
 
 
 def find_world_size() -> int:
-    """How many ranks there are, where this process is one of several; else 0."""
+    """The number of ranks, if this process is one of several; otherwise 0."""
     rank = posix.environ.get(b"RANK", b"")
     world = posix.environ.get(b"WORLD_SIZE", b"")
     return int(world) if rank.isdigit() and world.isdigit() and int(world) > 1 else 0
@@ -43,12 +43,12 @@ def add_rank(path: str) -> str:
 
 
 def make_absolute(path: str) -> str:
-    # The program may change its folder, or a child of its may be forked in another one.
+    # The program may change its folder, or fork a child in another one.
     return path if path.startswith("/") else f"{posix.getcwd()}/{path}"
 
 
 def check_writable(path: str) -> None:
-    """Raises what opening the file would, but leaves it as it is."""
+    """Raises the errors of opening the file, but does not change it."""
     try:
         file = posix.open(path, posix.O_RDWR | posix.O_CLOEXEC | posix.O_NONBLOCK)
         try:
@@ -59,7 +59,7 @@ def check_writable(path: str) -> None:
         if not is_regular:
             raise OSError(_EINVAL, "Not a regular file", path)
         if start and start != MAGIC:
-            # A slip, as a rule: MONITORCH=train.py
+            # Usually an error of the user: MONITORCH=train.py
             raise FileExistsError(_EEXIST, "There is another file, which is no trace: not replaced", path)
     except FileNotFoundError:
         folder = path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
