@@ -58,7 +58,7 @@ class _FileHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if hasattr(record, _MARK):
-            return  # it is in the file already
+            return  # the line is in the file already
         try:
             _session.write(self.format(record) + "\n", for_file_alone=True)
         except Exception:
@@ -89,5 +89,5 @@ def log(text: str) -> None:
             continue
         try:
             logger.log(level, "%s", line, extra={_MARK: True})
-        except Exception:  # a handler's own: the next line may do better
+        except Exception:  # a handler's own exception; the next line may succeed
             continue

@@ -30,7 +30,7 @@ _log: Callable[[str], None] | None = None  # to the program's logging
 
 
 class _Settings:
-    folder: str | None = None  # where there are files
+    folder: str | None = None  # the folder of the log files, if there are any
     has_files = True
     has_stdout = True
     labels = ""

@@ -70,8 +70,8 @@ class _Call:
             _leave(error)
 
 
-# One wrapper for each kind of function: what it returns is got in its own way, and in its own
-# frame, to which values without a source belong.
+# One wrapper for each kind of function. Each gets the result in its own way, and in its own frame,
+# which holds the values of functions without a source.
 
 
 def _wrap_function(tracked: Tracked) -> Callable[..., Any]:
