@@ -51,7 +51,7 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
     try:
         launcher = importlib.import_module("torch.distributed.run")
 
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # torchrun prints its errors itself
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # errors are printed later
             given = launcher.get_args_parser().parse_args(words[1:])
     except (ImportError, AttributeError, SystemExit):
         return words
