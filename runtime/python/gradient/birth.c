@@ -1,7 +1,8 @@
-/* The gradients that the first NaN or infinity of a backward was made from, as autograd's graph has
- * them. The graph is walked once, from what backward() was called with down to the leaves; then from
- * the function that got the bad gradient up again, over functions whose outputs are not recorded, to
- * the recorded values. It costs about a microsecond a function, once a backward that fails. */
+/* Search for the gradients that the first NaN or infinity of a backward was computed from, over
+ * autograd's graph. The graph is read once, from the tensors on which backward() was called down
+ * to the leaves. The search then climbs from the function that received the bad gradient, over
+ * functions without recorded outputs, to the recorded values. It costs about a microsecond for
+ * each function, once for each backward that fails. */
 #include "runtime/python/gradient/private.h"
 
 #include "runtime/base/memory.h"
@@ -9,29 +10,31 @@
 #include <assert.h>
 #include <string.h>
 
-/* Larger graphs are not walked; neither are more functions above the bad gradient, between it and what is
- * recorded. */
+/* Limits of the functions in a graph, and of the functions above the bad gradient that have no
+ * recorded outputs. The search gives up beyond them. */
 #define FUNCTIONS_MAX 500000
 #define ABOVE_MAX     512
 #define SOURCES_MAX   64
 #define TEXT_MAX      512
 
-/* A function's output that another one's backward gives a gradient. */
+/* The backward of `from` computes the gradient of an output of `to`. */
 struct edge {
-    uint32_t from, to; /* functions */
+    uint32_t from, to; /* indices of functions */
     uint32_t output;   /* of `to` */
 };
 
 struct graph {
     struct session *session;
-    PyObject **functions; /* owned, each too: so that no address is used twice */
+    PyObject **
+        functions; /* owned, with each item, so that no address is reused during the search */
     size_t function_capacity;
     uint32_t function_count;
     uint32_t root_count;
     struct edge *edges; /* owned */
     size_t edge_capacity;
     size_t edge_count;
-    struct number_map numbers; /* owned: address of the Python object -> function */
+    struct number_map
+        numbers; /* owned: address of the Python object -> index of its function */
     bool has_failed;
 };
 
@@ -45,7 +48,7 @@ static void graph_release(struct graph *graph)
     number_map_release(&graph->numbers);
 }
 
-/* The function's number; SLOT_NONE: there is no room. */
+/* The index of the function, added if it is new. SLOT_NONE if there is no room. */
 static uint32_t add_function(struct graph *graph, PyObject *function)
 {
     uint64_t key = (uint64_t)(uintptr_t)function;
@@ -107,9 +110,9 @@ static void add_next(struct graph *graph, uint32_t number)
     Py_XDECREF(next);
 }
 
-/* ---- what backward() was called with ---- */
+/* ---- the tensors on which backward() was called ---- */
 
-/* The local variable of a frame; a new reference, or NULL. */
+/* Reads a local variable of a frame. New reference, or NULL. */
 static PyObject *local_of(PyObject *frame, const char *name)
 {
     PyObject *locals = PyObject_GetAttrString(frame, "f_locals");
@@ -133,7 +136,7 @@ static bool is_named(PyObject *frame, const char *expected)
     return is_so;
 }
 
-/* The tensors whose backward runs, as torch's own frame has them; a new reference, or NULL. */
+/* The tensors whose backward runs, read from torch's own frame. New reference, or NULL. */
 static PyObject *find_outputs(struct session *session)
 {
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
@@ -154,7 +157,7 @@ static PyObject *find_outputs(struct session *session)
     return outputs;
 }
 
-/* A tensor, or torch's GradientEdge: a function and one of its outputs. */
+/* Adds a root: a tensor, or torch's GradientEdge, which is a function and one of its outputs. */
 static void add_root(struct graph *graph, PyObject *output)
 {
     PyObject *function =
@@ -192,12 +195,13 @@ static bool build(struct graph *graph)
     return graph->root_count > 0 && !graph->has_failed;
 }
 
-/* ---- from the bad gradient up ---- */
+/* ---- the way up from the bad gradient ---- */
 
-/* A function above it, and how it was reached. */
+/* A function above the bad gradient, and the function from which the search reached it. */
 struct above {
     uint32_t function;
-    uint32_t below; /* among those above; SLOT_NONE: the bad gradient itself */
+    uint32_t
+        below; /* index of that function in `above`; SLOT_NONE: the bad gradient itself */
 };
 
 struct climb {
@@ -240,7 +244,7 @@ static void add_name(struct buffer *text, const struct graph *graph, uint32_t fu
     Py_XDECREF(name);
 }
 
-/* The names of the functions that ran between, the last one first. */
+/* The names of the functions on the way, the last one first. */
 static struct slice
 keep_functions(struct climb *climb, uint32_t above, char kept[TEXT_MAX])
 {
@@ -261,7 +265,7 @@ keep_functions(struct climb *climb, uint32_t above, char kept[TEXT_MAX])
     return (struct slice){kept, size};
 }
 
-/* `event` is as in struct gradient_source. */
+/* Adds a source of the bad gradient. `event` has the meaning of struct gradient_source. */
 static void add_source(struct climb *climb, uint64_t event, uint32_t above)
 {
     uint32_t count = climb->source_count;
@@ -280,7 +284,8 @@ static void add_source(struct climb *climb, uint64_t event, uint32_t above)
     climb->source_count++;
 }
 
-/* Adds one more function above. Its recorded outputs are sources, and end the way. */
+/* Adds a function above. If it has recorded outputs, they are sources, and the search ends
+ * there. */
 static void climb_to(struct climb *climb, uint32_t function, uint32_t below)
 {
     struct gradient_hook *hook;
@@ -334,7 +339,7 @@ static void climb_from(struct climb *climb, uint32_t target, uint32_t output)
     }
 }
 
-/* ---- the function that got it ---- */
+/* ---- the function that received the bad gradient ---- */
 
 static bool is_of_leaf(const struct graph *graph, uint32_t function, uint64_t leaf)
 {
@@ -348,7 +353,7 @@ static bool is_of_leaf(const struct graph *graph, uint32_t function, uint64_t le
     return is_so;
 }
 
-/* SLOT_NONE: the graph does not have it. */
+/* The function of the hook, or SLOT_NONE if the graph does not have it. */
 static uint32_t find_target(const struct graph *graph, const struct gradient_hook *hook)
 {
     for (uint32_t i = 0; i < graph->function_count; i++) {

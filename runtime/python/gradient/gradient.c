@@ -1,4 +1,4 @@
-/* Hooks that record gradients: how values get them, and what they write. */
+/* Hooks that record gradients: their registration, and the records that they write. */
 #include "runtime/python/gradient/private.h"
 
 #include "runtime/base/memory.h"
@@ -7,10 +7,10 @@
 
 #include <assert.h>
 
-/* Of so many backwards that have a gradient that is not finite its origin is looked for. */
+/* The number of backwards for whose first bad gradient the origin is searched. */
 #define BIRTHS_MAX 1000
 
-/* ---- hooks that live ---- */
+/* ---- living hooks ---- */
 
 static bool add_slot(struct gradients *gradients, struct gradient_hook *hook)
 {
@@ -47,7 +47,8 @@ static void remove_slot(struct gradients *gradients, struct gradient_hook *hook)
     hook->slot = SLOT_NONE;
 }
 
-/* An address may be that of another object since: then the slot has another hook, or none. */
+/* The living hook of the target, or NULL. The address may have been reused by another object;
+ * the slot has another hook then, or none. */
 static struct gradient_hook *find_hook(const struct gradients *gradients,
                                        const struct number_map *map,
                                        uint64_t target)
@@ -104,7 +105,8 @@ static PyObject *find_task_function(void)
     return function;
 }
 
-/* Each backward is a step of the trace: written with its first gradient. */
+/* Finds the step of the running backward. Each backward is one step of the trace, written with
+ * its first gradient. */
 static void find_step(struct session *session)
 {
     struct gradients *gradients = session->gradients;
@@ -175,7 +177,7 @@ static void record_one(struct session *session,
     }
 }
 
-/* The `.grad` of a leaf; a new reference, or NULL. */
+/* The `.grad` of a leaf. New reference, or NULL. */
 static PyObject *grad_of(struct gradients *gradients, PyObject *leaf)
 {
     PyObject *grad = PyObject_GetAttr(leaf, gradients->name_grad);
@@ -225,7 +227,7 @@ static void record_gradients(struct gradient_hook *hook, PyObject *given)
     }
 }
 
-/* As hang_pending asks: without the program's __torch_function__. */
+/* Disables the program's __torch_function__ while gradients are recorded; see hang_pending. */
 static void record_quietly(struct gradient_hook *hook, PyObject *given)
 {
     struct torch_guard guard;
@@ -237,7 +239,7 @@ static void record_quietly(struct gradient_hook *hook, PyObject *given)
     }
 }
 
-/* What autograd calls: with the gradients of a function's outputs, or with the leaf. */
+/* The call by autograd, with the gradients of a function's outputs, or with the leaf. */
 static PyObject *hook_call(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     struct gradient_hook *hook = (struct gradient_hook *)self;
@@ -259,7 +261,7 @@ static PyObject *hook_call(PyObject *self, PyObject *arguments, PyObject *keywor
     Py_RETURN_NONE;
 }
 
-/* ---- values get their hooks ---- */
+/* ---- registration of hooks ---- */
 
 static struct gradient_hook *
 make_hook(struct session *session, uint64_t target, bool is_leaf)
@@ -282,8 +284,9 @@ make_hook(struct session *session, uint64_t target, bool is_leaf)
     return hook;
 }
 
-/* One more output of the function; one that is watched keeps its event: that of the line that made
- * it. A leaf's newest event counts, and of a parameter those that have its name. */
+/* Adds an output to the function's hook. An output that the hook has keeps its event, which is
+ * that of the line that made it. A leaf gets the newest event instead, and a parameter the
+ * newest event with its own name. */
 static bool add_output(struct gradient_hook *hook, const struct watched_output *output)
 {
     for (uint32_t i = 0; i < hook->count; i++) {
@@ -317,7 +320,7 @@ static bool add_output(struct gradient_hook *hook, const struct watched_output *
     return true;
 }
 
-/* Hangs a new hook on `target`, a function or a leaf, by its method of that name. */
+/* Registers a new hook on `target`, a function or a leaf, by calling `method` of it. */
 static void hang(struct session *session,
                  PyObject *target,
                  PyObject *method,
@@ -386,15 +389,15 @@ static void hang_one(struct session *session, struct pending_output *pending)
     Py_DECREF(function);
 }
 
-/* Tensors are asked without the program's __torch_function__: its code would be recorded too,
- * without end. */
+/* Registers the hooks of pending values, without the program's __torch_function__: its code
+ * would be recorded too, in an endless recursion. */
 static void hang_pending(struct session *session)
 {
     struct gradients *gradients = session->gradients;
     struct torch_guard guard;
     bool is_quiet = tensor_guard_enter(session->access, &guard);
 
-    /* A finalizer that visits a site meanwhile hangs the rest. */
+    /* A finalizer that visits a site during this loop registers the rest. */
     while (gradients->pending_first < gradients->pending_count) {
         struct pending_output pending = gradients->pending[gradients->pending_first++];
 
@@ -463,7 +466,7 @@ void gradient_watch(struct session *session,
     }
 }
 
-/* ---- a recording begins and ends ---- */
+/* ---- start and end of a recording ---- */
 
 static void release(struct gradients *gradients)
 {

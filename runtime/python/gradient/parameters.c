@@ -1,10 +1,10 @@
-/* The parameters of a recording with gradients: their values and gradients as the forward reads them, and
- * as optimizers and torch's functions for gradients write them. docs/internals/gradients.md says when
- * each is recorded.
+/* Parameters of a recording with gradients: their values and gradients as the forward reads
+ * them, and as optimizers and torch's functions for gradients write them.
+ * docs/internals/gradients.md says when each is recorded.
  *
- * A parameter is known by a weak reference, and is compared by its version counter: what a counter proves
- * unchanged is not measured again. Steps of optimizers are seen by torch's own hooks for all
- * optimizers, writes to gradients by the detours of python/record/fresh.h. */
+ * A parameter is stored as a weak reference and compared by its version counter: a parameter
+ * whose counter is unchanged is not measured again. torch's hooks for all optimizers report
+ * steps, and the detours of python/record/fresh.h report writes to gradients. */
 #include "runtime/python/gradient/private.h"
 
 #include "runtime/base/hash/hash.h"
@@ -16,10 +16,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Of a module that contains itself no more levels are visited. */
+/* The maximal depth of a tree of modules, since a module may contain itself. */
 #define DEPTH_MAX 32
 
-/* ---- the list ---- */
+/* ---- the list of parameters ---- */
 
 static void release_items(struct parameters *parameters)
 {
@@ -59,7 +59,7 @@ void parameters_free(struct parameters *parameters)
     }
 }
 
-/* Those of this recording and process; NULL: none are wanted. */
+/* The parameters of this recording and process. NULL if the recording wants none. */
 struct parameters *parameters_of(struct session *session)
 {
     struct gradients *gradients = session->gradients;
@@ -90,7 +90,7 @@ static bool has_gradients(const struct session *session)
     return recorder_options(session->recorder)->has_gradients;
 }
 
-/* What the reference leads to; borrowed, NULL: it is gone. */
+/* The object of the weak reference; borrowed. NULL if it no longer exists. */
 PyObject *parameter_alive(PyObject *reference)
 {
     PyObject *object = PyWeakref_GetObject(reference);
@@ -110,7 +110,8 @@ struct parameter *parameters_find(const struct parameters *parameters,
                : NULL;
 }
 
-/* A copy of the name; of one that another parameter has, or had, with a number behind it: `weight@2`. */
+/* A copy of the name. If another parameter has or had the name, a number is appended:
+ * `weight@2`. */
 static char *make_name(struct parameters *parameters, struct slice name)
 {
     uint64_t key = hash_64(name);
@@ -134,7 +135,6 @@ static char *make_name(struct parameters *parameters, struct slice name)
     return copy;
 }
 
-/* NULL: out of memory, or no weak reference can be made to it. */
 struct parameter *parameters_add(struct parameters *parameters,
                                  PyObject *object,
                                  struct slice name,
@@ -164,9 +164,9 @@ struct parameter *parameters_add(struct parameters *parameters,
     return &parameters->items[parameters->count++];
 }
 
-/* ---- recording one ---- */
+/* ---- recording one parameter ---- */
 
-/* Whether the tensor is another one than the state has, or was written to since. */
+/* Whether the tensor is not the one in the state, or has been written to since. */
 static bool
 has_changed(struct session *session, const struct name_state *state, PyObject *tensor)
 {
@@ -189,8 +189,6 @@ static bool is_bad(const struct log_nonfinite *counts)
     return counts->nan_count + counts->posinf_count + counts->neginf_count > 0;
 }
 
-/* Records the parameter's value if it changed, and has its next gradients refer to that event. Gives
- * whether it holds NaN or an infinity now and did not before. */
 bool parameter_record_value(struct session *session,
                             const struct visit *visit,
                             struct parameter *parameter,
@@ -210,7 +208,7 @@ bool parameter_record_value(struct session *session,
     return parameter->was_bad && !was_bad;
 }
 
-/* The `.grad` as a tensor whose values can be read: those of a sparse one; a new reference, or NULL. */
+/* The `.grad`, or NULL if there is none. New reference. */
 static PyObject *gradient_of(struct gradients *gradients, PyObject *object)
 {
     PyObject *gradient = PyObject_GetAttr(object, gradients->name_grad);
@@ -223,7 +221,6 @@ static PyObject *gradient_of(struct gradients *gradients, PyObject *object)
     return gradient;
 }
 
-/* `is_written`: it was, though no counter may show it. */
 void parameter_record_gradient(struct session *session,
                                const struct visit *visit,
                                uint32_t number,
@@ -270,7 +267,7 @@ void parameters_note_gradient(struct session *session,
     }
 }
 
-/* ---- modules: they name parameters ---- */
+/* ---- modules, which name parameters ---- */
 
 void parameters_add_module(struct session *session, PyObject *module)
 {
@@ -308,7 +305,7 @@ void parameters_add_module(struct session *session, PyObject *module)
     parameters->has_new = true;
 }
 
-/* The dict that a module keeps under that name; borrowed from `dict`, or NULL. */
+/* The dict that a module stores under that name. Borrowed from `dict`; NULL if there is none. */
 static PyObject *find_home(PyObject *dict, const char *name)
 {
     PyObject *home =
@@ -317,7 +314,8 @@ static PyObject *find_home(PyObject *dict, const char *name)
     return home != NULL && PyDict_Check(home) ? home : NULL;
 }
 
-/* The modules of a tree, each with its path, are handed to `visit`. */
+/* A walk over a tree of modules. It calls `on_module` with each module, while `path` is the
+ * module's path. */
 struct tree_walk {
     struct session *session;
     void (*on_module)(struct tree_walk *walk, PyObject *module, PyObject *dict);
@@ -377,8 +375,9 @@ static void mark_inner(struct tree_walk *walk, PyObject *module, PyObject *dict)
     }
 }
 
-/* Parameters that need no gradient are recorded where gradients are not: a check that each parameter has one
- * must not find them. */
+/* Whether the tensor is recorded as a parameter. Parameters without a gradient are recorded only
+ * if gradients are not, since a
+ * check for parameters without a gradient would report them. */
 static bool is_recorded(struct session *session, PyObject *object)
 {
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(object));
@@ -394,7 +393,7 @@ static bool is_recorded(struct session *session, PyObject *object)
     return is_so;
 }
 
-/* Makes the module's own parameters known, and records those that are new. */
+/* Adds the module's own parameters, and records the new ones. */
 static void add_own(struct tree_walk *walk, PyObject *module, PyObject *dict)
 {
     struct session *session = walk->session;
@@ -447,7 +446,6 @@ static void walk_candidates(struct session *session,
     }
 }
 
-/* Makes the parameters of all candidates known that are not yet. */
 void parameters_add_all(struct session *session, const struct visit *visit)
 {
     session->gradients->parameters->has_new = false;
@@ -466,8 +464,8 @@ void parameters_want(struct session *session, const struct visit *visit)
     }
 }
 
-/* Records those that were written to since, by code that no hook sees: before each forward of a recording
- * without gradients, which has no other that reads them. */
+/* Records the parameters that were written to since their last record by code that no hook
+ * observes. Called before each forward of a recording without gradients. */
 static void record_due(struct session *session, const struct visit *visit)
 {
     struct parameters *parameters = session->gradients->parameters;

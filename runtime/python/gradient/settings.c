@@ -1,6 +1,7 @@
-/* What statements of the program set for later steps: settings of optimizers, by their constructor, by a
- * scheduler or by hand, the scale of a GradScaler, and gradients that zero_grad() removed. A statement is
- * seen because it assigns such an object, or calls a method of it; only what has changed is recorded. */
+/* Settings that statements of the program change for later steps: those of optimizers, by their
+ * constructor, by a scheduler or by hand; the scale of a GradScaler; and gradients that
+ * zero_grad() removed. A statement is noted if it assigns such an object or calls a method of
+ * it. Only changes are recorded. */
 #include "runtime/python/gradient/private.h"
 
 #include "runtime/base/hash/hash.h"
@@ -23,7 +24,7 @@ static struct setting *find_setting(struct parameters *parameters, uint64_t key)
     return &parameters->settings[parameters->setting_count++];
 }
 
-/* A step of the trace, at the visit's line. */
+/* Starts a step of the trace, at the visit's line. */
 static void begin_at_visit(struct session *session,
                            const struct visit *visit,
                            enum log_step_tag tag,
@@ -37,7 +38,7 @@ static void begin_at_visit(struct session *session,
     }
 }
 
-/* The step that the settings belong to begins with the first of them that is recorded. */
+/* Starts the step of the settings with the first one that is recorded. */
 static void begin_once(struct settings *settings)
 {
     if (settings->step.size > 0 && !settings->is_begun) {
@@ -64,7 +65,8 @@ static bool read_number(PyObject *item, struct value *value)
     return false;
 }
 
-/* Records a setting that is new or has changed: `SGD.lr`, of other groups `SGD.lr[1]`. */
+/* Records a setting if it is new or changed. Its name is `SGD.lr` in the first group, and
+ * `SGD.lr[1]` in the second. */
 static void record_setting(struct settings *settings,
                            Py_ssize_t group,
                            struct slice name,
@@ -134,9 +136,9 @@ void settings_record(struct settings *settings)
     Py_XDECREF(groups);
 }
 
-/* ---- which objects set them ---- */
+/* ---- the objects that change settings ---- */
 
-/* torch's class, once it is imported; borrowed, or NULL. */
+/* The class of torch, if its module was imported; borrowed, or NULL. */
 static PyObject *find_class(struct parameters *parameters, enum setter setter)
 {
     static const char *const modules[] = {
@@ -167,7 +169,7 @@ static PyObject *find_class(struct parameters *parameters, enum setter setter)
     return parameters->classes[setter];
 }
 
-/* What the object is to settings; SETTER_COUNT: nothing. */
+/* The object's kind; SETTER_COUNT if it changes no settings. */
 static enum setter setter_of(struct parameters *parameters, PyObject *object)
 {
     if (PyDict_CheckExact(object)) {
@@ -202,7 +204,7 @@ void parameters_note_object(struct session *session,
     }
 }
 
-/* ---- what they have set ---- */
+/* ---- the changed settings ---- */
 
 static void keep_optimizer(struct parameters *parameters, PyObject *optimizer)
 {
@@ -221,7 +223,7 @@ static void keep_optimizer(struct parameters *parameters, PyObject *optimizer)
     }
 }
 
-/* The optimizer that has the dict as one of its groups; a new reference, or NULL. */
+/* The optimizer that has the dict as one of its groups. New reference, or NULL. */
 static PyObject *find_owner(struct parameters *parameters, PyObject *dict)
 {
     for (uint32_t i = 0; i < parameters->optimizer_count; i++) {
@@ -274,7 +276,8 @@ void settings_add_name(struct session *session,
     }
 }
 
-/* `what` is how the step is called behind the class of `setter`: `StepLR.step`; "": it begins none. */
+/* Records an optimizer's settings. `what` is the step's name after the class of `setter`, as in
+ * `StepLR.step`; "" if no step is written. */
 static void record_optimizer(struct session *session,
                              const struct visit *visit,
                              PyObject *optimizer,
@@ -288,7 +291,7 @@ static void record_optimizer(struct session *session,
                                 .optimizer = optimizer,
                                 .tag = LOG_STEP_SETTINGS};
 
-    /* The cache's texts may go away while others are asked for. */
+    /* The names are copied: the type cache may release its texts when other types are added. */
     settings_add_name(session, optimizer, &kind);
     if (what.size > 0) {
         buffer_add(&step, setter == optimizer ? buffer_slice(&kind)
@@ -302,7 +305,7 @@ static void record_optimizer(struct session *session,
     buffer_release(&step);
 }
 
-/* A gradient that was recorded, and is None now, is known no more. Gives whether there was one. */
+/* Drops recorded gradients that are None now. Returns whether there were any. */
 static bool forget_gradients(struct session *session)
 {
     struct gradients *gradients = session->gradients;
@@ -337,7 +340,7 @@ static void note_zero_grad(struct session *session, const struct visit *visit)
     }
 }
 
-/* The scale of a GradScaler, which update() has changed. */
+/* Records the scale of a GradScaler if it is new, or if update() has changed it. */
 static void
 record_scale(struct session *session, const struct visit *visit, PyObject *scaler)
 {

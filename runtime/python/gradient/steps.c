@@ -1,5 +1,5 @@
-/* Steps of optimizers, and functions of torch that write to gradients: the program's line that runs them,
- * and what they read and wrote. */
+/* Optimizer steps, and functions of torch that write to gradients: the program's line that runs
+ * them, and the values that they read and wrote. */
 #include "runtime/python/gradient/private.h"
 
 #include "runtime/base/hash/hash.h"
@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* Tensors of an optimizer's state that are recorded for one parameter, and parameters of a step whose
- * state is. */
+/* The maximal number of recorded state tensors of one parameter, and of parameters whose state
+ * is recorded in one step. */
 #define STATES_MAX       8
 #define STATE_CHECKS_MAX 64
 
 /* ---- the line that writes ---- */
 
-/* The site of the call's function that is on that line; SITE_NONE: there is none. */
+/* The site of the function on that line; SITE_NONE if there is none. */
 static uint32_t
 find_site(const struct recorded_module *module, uint32_t function, uint32_t line)
 {
@@ -33,7 +33,8 @@ find_site(const struct recorded_module *module, uint32_t function, uint32_t line
     return found;
 }
 
-/* The text of a code object's attribute; `name` borrows from it. A new reference, or NULL. */
+/* Reads a text attribute of a code object. `name` borrows from the returned object, which is a
+ * new reference or NULL. */
 static PyObject *read_text(PyObject *code, const char *attribute, struct slice *name)
 {
     PyObject *text = PyObject_GetAttrString(code, attribute);
@@ -48,7 +49,7 @@ static PyObject *read_text(PyObject *code, const char *attribute, struct slice *
     return text;
 }
 
-/* A module of the trace with one site: a line of a function that writes to parameters. */
+/* Adds a module to the trace with one site: a line of a function that writes to parameters. */
 static struct recorded_module *make_place(struct session *session,
                                           const struct site_table *file,
                                           const struct module_text *origin,
@@ -106,7 +107,7 @@ find_place(struct parameters *parameters, const void *code, uint32_t line)
     return NULL;
 }
 
-/* The place of a line of a recorded call's function. */
+/* Makes a place for a line in the function of a recorded call. */
 static struct recorded_module *place_of_call(struct session *session,
                                              const struct call *call,
                                              uint32_t line,
@@ -121,7 +122,7 @@ static struct recorded_module *place_of_call(struct session *session,
                                        line, name);
 }
 
-/* The place of a line in code that is not instrumented. */
+/* Makes a place for a line in code that is not instrumented. */
 static struct recorded_module *
 place_of_code(struct session *session, PyObject *code, uint32_t line, struct slice name)
 {
@@ -152,7 +153,8 @@ place_of_code(struct session *session, PyObject *code, uint32_t line, struct sli
     return made;
 }
 
-/* A visit of the place; its call is that of the frame, or begins there. false: there is none. */
+/* Sets `visit` to a new visit of the place, in `call` or in a call of the frame. Returns false
+ * if the frame gets no call. */
 static bool visit_place(struct session *session,
                         struct place *place,
                         struct call *call,
@@ -176,8 +178,9 @@ static bool visit_place(struct session *session,
     return true;
 }
 
-/* The visit of the program's line that runs a function of torch: of its own site, or of a place that
- * is made for it and has the function's name. */
+/* Sets `visit` to a visit of the program's line that runs a function of torch: a visit of the
+ * line's own site, or of a place that is made for it and has the function's name. Returns false
+ * if there is no such line. */
 static bool find_writer(struct session *session, struct slice name, struct visit *visit)
 {
     struct parameters *parameters = session->gradients->parameters;
@@ -222,7 +225,7 @@ static bool find_writer(struct session *session, struct slice name, struct visit
     return is_found;
 }
 
-/* Begins a step of the trace at the program's line; false: nothing is to be recorded. */
+/* Starts a step of the trace at the program's line. Returns false if nothing is to be recorded. */
 static bool begin_step(struct session *session,
                        enum log_step_tag tag,
                        struct slice name,
@@ -262,7 +265,7 @@ static void record_gradients_all(struct session *session,
     }
 }
 
-/* Whether the function runs for the program, and not for an optimizer's step. */
+/* Whether the function was called by the program, and not inside an optimizer's step. */
 static bool is_for_program(struct session *session)
 {
     struct parameters *parameters = parameters_of(session);
@@ -330,17 +333,17 @@ void parameters_end_write(struct session *session,
 
 /* ---- steps of optimizers ---- */
 
-/* Of the optimizers' parameters, as a step begins or ends. */
+/* A record of an optimizer's parameters, before or after its step. */
 struct step {
     struct session *session;
     struct visit visit;
     PyObject *optimizer;   /* borrowed */
     struct slice kind;     /* "SGD" */
-    bool is_read;          /* the step begins */
-    unsigned state_checks; /* parameters whose state was searched */
+    bool is_read;          /* before the step */
+    unsigned state_checks; /* number of parameters whose state was recorded */
 };
 
-/* The dict with what the optimizer keeps for a parameter; borrowed from `state`, or NULL. */
+/* The dict that the optimizer stores for a parameter. Borrowed from `state`, or NULL. */
 static PyObject *find_kept(PyObject *state, PyObject *object)
 {
     PyObject *kept =
@@ -350,7 +353,7 @@ static PyObject *find_kept(PyObject *state, PyObject *object)
     return kept != NULL && PyDict_Check(kept) ? kept : NULL;
 }
 
-/* Records which tensors of the parameter's state hold NaN or infinities: `weight.momentum_buffer`. */
+/* Records the tensors of the parameter's state, named as in `weight.momentum_buffer`. */
 static void record_state(struct step *step, uint32_t number, PyObject *object)
 {
     struct session *session = step->session;
@@ -382,7 +385,7 @@ static void record_state(struct step *step, uint32_t number, PyObject *object)
     Py_XDECREF(state);
 }
 
-/* The number of a parameter of the optimizer; SLOT_NONE: out of memory. */
+/* The index of a parameter of the optimizer, added if it is new. SLOT_NONE if memory runs out. */
 static uint32_t
 number_of(struct step *step, Py_ssize_t group, Py_ssize_t place, PyObject *object)
 {
@@ -486,7 +489,7 @@ static void record_step(struct session *session, PyObject *optimizer, bool is_re
     buffer_release(&name);
 }
 
-/* torch's hooks of all optimizers call it with an optimizer, before its step and after it. */
+/* Called by torch's hooks for all optimizers, with the optimizer, before and after its step. */
 static PyObject *notice_step(PyObject *module, PyObject *arguments, bool is_begin)
 {
     struct session *session = PyModule_GetState(module);
@@ -527,7 +530,7 @@ int parameters_exec(PyObject *module)
     return PyModule_AddFunctions(module, step_functions);
 }
 
-/* ---- a recording begins and ends ---- */
+/* ---- start and end of a recording ---- */
 
 static PyObject *register_hook(PyObject *torch, const char *method, PyObject *hook)
 {
