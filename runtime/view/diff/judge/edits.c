@@ -1,4 +1,4 @@
-/* Edits: the lines of two programs that read differently. */
+/* Edits: the lines whose texts differ between two programs. */
 #include "runtime/view/diff/judge/edits.h"
 
 #include "runtime/base/memory.h"
@@ -18,7 +18,7 @@ static uint32_t count_lines(struct slice text)
     return count + (text.size > 0 && text.bytes[text.size - 1] != '\n');
 }
 
-/* How many triple quotes the line has. */
+/* Returns the number of triple quotes in the line. */
 static uint32_t count_quotes(struct slice line)
 {
     uint32_t count = 0;
@@ -33,7 +33,7 @@ static uint32_t count_quotes(struct slice line)
     return count;
 }
 
-/* Which of the module's lines are code, and their counterparts. */
+/* Finds the module's lines that are code, and the counterpart of each line. */
 static bool read_lines(struct diff_edits *edits,
                        struct source_lines *const sources[2],
                        const struct diff_align *align,

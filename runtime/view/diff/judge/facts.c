@@ -1,4 +1,4 @@
-/* Facts of each event of two traces. */
+/* Facts of all events of two traces. */
 #include "runtime/view/diff/judge/facts.h"
 
 #include "runtime/base/memory.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define NONE DIFF_FACT_NONE
-/* So many facts back a name is looked for. */
+/* A name is searched in this many facts before the event. */
 #define READ_DISTANCE 65536
 
 void diff_facts_init(struct diff_facts *facts)
@@ -157,7 +157,7 @@ uint32_t diff_facts_add(struct diff_facts *facts,
     return number;
 }
 
-/* The fact that is at that place in the order of events. */
+/* Returns the fact at that index in the order of events. */
 static struct diff_fact *fact_at(const struct diff_facts *facts, size_t place)
 {
     return &facts->items[facts->order == NULL ? place : facts->order[place]];
@@ -213,7 +213,7 @@ static bool is_named(const struct diff_facts *facts,
            slice_equal(diff_fact_name(facts, fact), read->name);
 }
 
-/* The newest input of that name. */
+/* Returns the newest input of that name. NULL: none. */
 static const struct diff_fact *find_input(const struct diff_facts *facts,
                                           const struct diff_fact *reader,
                                           const struct site_read *read,
@@ -304,8 +304,8 @@ static int compare_events(const void *left, const void *right, void *items)
     return a < b ? -1 : a > b;
 }
 
-/* Facts of several threads, and what has another order in the other run, are not added in the
- * order of their events. */
+/* Sorts the facts by their events, if they were added in another order: facts of several
+ * threads, and items whose order differs in the other run. */
 static bool order_facts(struct diff_facts *facts)
 {
     size_t sorted = 1;
@@ -329,7 +329,8 @@ static bool order_facts(struct diff_facts *facts)
     return true;
 }
 
-/* The node of each fact, and the fact of each node: both are in the order of events. */
+/* Finds the node of each fact, and the fact of each node, in one pass: both are in the order of
+ * events. */
 static void join_nodes(struct diff_facts *facts)
 {
     size_t place = 0;

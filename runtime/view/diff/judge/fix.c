@@ -1,6 +1,6 @@
-/* The line to fix: the edit that made the first difference, where the difference shows elsewhere. The same
- * program gives the same values, so a value that differs though all that went into it is equal comes
- * from an edit that ran before it. */
+/* The line to fix: the edit that caused the first difference, if another line shows it. The same
+ * program gives the same values; so if a value differs and all its inputs are equal, an edit
+ * that ran before it is the cause. */
 #include "runtime/base/memory.h"
 #include "runtime/site/statement_text.h"
 #include "runtime/site/term.h"
@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* So many lines that are equally likely are named; of more, none is. */
+/* At most this many equally likely lines are named. If there are more, none is. */
 #define EDITS_MAX 3
 
-/* What is known of a site of either trace. */
+/* Flags of a site of either trace. */
 enum { VISITED = 1, ODD = 2 };
 
 void diff_fix_visit(struct diff_work *work,
@@ -30,7 +30,8 @@ void diff_fix_visit(struct diff_work *work,
 
 /* ---- edits that ran ---- */
 
-/* The lower, the likelier: its value is read, or it is around the line; odd, or not known; equal. */
+/* Likelihood of an edit, likeliest first: its value is read by the differing line or it is
+ * around that line; its values are odd or not known; its values are equal. */
 enum tier { TIER_READ, TIER_ODD, TIER_EQUAL };
 
 struct edit {
@@ -42,8 +43,8 @@ struct edit {
 struct search {
     struct diff_work *work;
     const struct diff_finding *finding;
-    bool has_others;                  /* the finding's own line is left out */
-    struct edit edits[EDITS_MAX + 1]; /* of the lowest tier */
+    bool has_others;                  /* leave out the finding's own line */
+    struct edit edits[EDITS_MAX + 1]; /* edits of the likeliest tier */
     size_t count;
 };
 
@@ -53,7 +54,7 @@ table_of(const struct diff_work *work, unsigned side, uint32_t module)
     return &log_reader_module(work->readers[side], module)->table;
 }
 
-/* The site whose statement the line belongs to, or stands behind; SITE_NONE. */
+/* Returns the site whose statement contains the line, or else precedes it. SITE_NONE: none. */
 static uint32_t site_before(const struct site_table *table, uint32_t line)
 {
     uint32_t found = SITE_NONE;
@@ -67,7 +68,7 @@ static uint32_t site_before(const struct site_table *table, uint32_t line)
     return found;
 }
 
-/* How far to the right the line begins, from 1. */
+/* Returns the column at which the line's text starts, from 1. */
 static uint32_t
 column_of(struct diff_work *work, unsigned side, struct diff_place place)
 {
@@ -81,8 +82,9 @@ column_of(struct diff_work *work, unsigned side, struct diff_place place)
     return (uint32_t)(line.bytes - at) + 1;
 }
 
-/* The last site before the line that runs before it does: what is further to the right is of another
- * function, as is an argument of a `def` that is no further to the left. SITE_NONE: there is none. */
+/* Returns the last site that precedes the line and runs before it. A site that is indented more
+ * is of another function. An argument of a `def` counts only if the `def` is indented less than
+ * the line. SITE_NONE: there is none. */
 static uint32_t
 site_run_before(struct diff_work *work, unsigned side, struct diff_place place)
 {
@@ -104,8 +106,8 @@ site_run_before(struct diff_work *work, unsigned side, struct diff_place place)
     return found;
 }
 
-/* Whether the statement, which has no site, is one around that line: each line between is further to the
- * right. */
+/* Whether the statement, which has no site, contains the line in its block: all lines between
+ * are indented more. */
 static bool
 is_around(struct diff_work *work, struct diff_place head, struct diff_place place)
 {
@@ -144,7 +146,7 @@ static bool is_around_any(struct search *search, struct diff_place head)
     return false;
 }
 
-/* Whether the statement asks for an attribute, or calls a method, of that name. */
+/* Whether the statement reads an attribute, or calls a function or method, of that name. */
 static bool asks_for(struct diff_work *work, const struct site *site, struct slice name)
 {
     struct term term;
@@ -182,7 +184,7 @@ static bool reads(struct diff_work *work, const struct site *reader, struct slic
     return false;
 }
 
-/* Whether the statement that shows the difference reads an object that the site wrote. */
+/* Whether the statement that shows the difference reads a name that the site wrote. */
 static bool is_read_by_finding(struct search *search, const struct site *site)
 {
     const struct log_item *item = search->finding->items[1];
@@ -196,7 +198,7 @@ static bool is_read_by_finding(struct search *search, const struct site *site)
     return false;
 }
 
-/* Whether the line gives a name to something, and computes nothing. */
+/* Whether the line only defines or imports a name, and computes nothing. */
 static bool names_something(struct diff_work *work, const struct edit *edit)
 {
     static const char *const words[] = {"import ", "from ", "def ", "class ",
@@ -211,7 +213,7 @@ static bool names_something(struct diff_work *work, const struct edit *edit)
     return false;
 }
 
-/* The name by which a function is called: a constructor's is its class. */
+/* Returns the name by which a function is called; a constructor is called by its class's name. */
 static struct slice called_name(struct slice function)
 {
     struct slice last = slice_last_part(function, '.');
@@ -223,8 +225,8 @@ static struct slice called_name(struct slice function)
     return last;
 }
 
-/* Whether the site's statement, which goes on, makes the call whose argument differs: one that is made by
- * no recorded call, so that its line is not known. */
+/* Whether the site's statement makes the call whose argument differs. Only for calls without a
+ * recorded caller, whose line is not known. */
 static bool is_call_of_finding(struct search *search, const struct site *site)
 {
     unsigned side = search->finding->items[1] != NULL ? 1 : 0;
@@ -281,7 +283,7 @@ static uint32_t tier_of(struct search *search, const struct edit *edit)
     return tier;
 }
 
-/* The line at which the statement begins that the line is a part of. */
+/* Returns the first line of the statement that contains the line. */
 static uint32_t begin_of(struct diff_work *work, unsigned side, struct diff_place place)
 {
     const struct site_table *table = table_of(work, side, place.module);
@@ -302,7 +304,8 @@ static uint32_t begin_of(struct diff_work *work, unsigned side, struct diff_plac
     return table->sites[before].line;
 }
 
-/* A file has several tables where the recorder added one for a line without a site. */
+/* Whether two edits are of the same line. A file has several tables if the recorder added one
+ * for a line without a site. */
 static bool
 is_same_line(const struct diff_work *work, const struct edit *a, const struct edit *b)
 {
@@ -340,7 +343,8 @@ static void add_edit(struct search *search, struct edit edit)
     }
 }
 
-/* The first edited line of B where the line of A was: they are one edit. 0: there is none. */
+/* Returns the first edited line of B at the place of the line of A: the two are one edit. 0:
+ * there is none. */
 static uint32_t
 find_replaced(const struct diff_work *work, uint32_t module, uint32_t line)
 {
@@ -373,7 +377,8 @@ static void find_edits(struct search *search)
     }
 }
 
-/* The line of B before which the line of A was; where that ended its block, the one behind which it was. */
+/* Returns the line of B that follows the place of a line that only A has; if that line ended its
+ * block, the line that precedes the place. 0: there is none. */
 static uint32_t beside_line(struct diff_work *work, struct diff_place place)
 {
     const struct diff_edited_module *a = &work->edits.modules[0][place.module];
@@ -498,8 +503,8 @@ add_code(struct diff_work *work, unsigned side, const struct diff_fact *code)
     }
 }
 
-/* The line of code that one run alone has: where an edited line made the call that it is in, that line.
- * Sets whether it is such a one. */
+/* Returns the line of code that one run alone has; if an edited line made the call around it,
+ * that line. `is_call` becomes whether it did. */
 static struct diff_place code_place(struct diff_work *work,
                                     unsigned side,
                                     const struct diff_fact *code,
@@ -516,7 +521,8 @@ static struct diff_place code_place(struct diff_work *work,
     return place;
 }
 
-/* A call that only A makes has written what is missing: the line that made it, or what B has there. */
+/* Reports a call that only A makes, if it wrote the missing value: at the line that made the
+ * call, or at its replacement in B. Returns false if there is no such call. */
 static bool write_lost_call(struct diff_work *work,
                             const struct diff_fact *code,
                             struct diff_finding *finding)
@@ -578,7 +584,8 @@ bool diff_fix_code(struct diff_work *work,
     return true;
 }
 
-/* An argument is reported at the caller's line if that reads differently. */
+/* Moves the report of an argument to the caller's line if that line is edited. Returns false if
+ * it is not. */
 static bool move_to_caller(struct diff_work *work, struct diff_finding *finding)
 {
     const struct open_call *call = finding->calls[1];
@@ -629,7 +636,8 @@ void diff_fix_find(struct diff_work *work, struct diff_finding *finding)
     }
 }
 
-/* The next line of B that was edited, differs by itself, and from which something was made; line 0: none. */
+/* Returns the next edited line of B with an own difference from which a value was made. Line 0:
+ * none. */
 static struct edit find_next_own(const struct diff_work *work,
                                  const struct diff_finding *finding)
 {

@@ -1,5 +1,5 @@
-/* What one run alone did: events without a counterpart, and ways that one run alone went. What lies
- * between two places that both reached is one divergence, reported by the first item of each. */
+/* Gaps: events without a counterpart, and branches that only one run took. Everything between
+ * two places that both runs reached is one difference, reported by the first item of each side. */
 #include "runtime/view/diff/work.h"
 
 #include "runtime/base/memory.h"
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-/* Statements with arms, side by side: which arm runs, and what is in it. */
+/* ---- statements with arms: `if`, `try`, `match` and loops ---- */
 
-/* The statement that an arm is of: its first arm, or the loop. */
+/* Returns the head of the statement that an arm belongs to: its first arm, or the loop. */
 static const struct site *diff_arm_head(const struct log_event_view *event)
 {
     const struct site *arm = event->site;
@@ -39,7 +39,7 @@ static const struct site *diff_arm_head(const struct log_event_view *event)
 
 /* A statement with arms, in one of the programs. */
 struct statement {
-    const struct log_module *module; /* borrowed; NULL: it is not known */
+    const struct log_module *module; /* borrowed; NULL: not known */
     const struct site *head;         /* borrowed */
     struct slice source;
 };
@@ -63,7 +63,7 @@ static uint32_t number_of(const struct statement *statement, const struct site *
            (uint32_t)(site - statement->module->table.sites);
 }
 
-/* The same statement in the other program. */
+/* Returns the same statement in the other program. Its module is NULL if there is none. */
 static struct statement
 other_statement(struct diff_work *work, unsigned side, const struct statement *known)
 {
@@ -83,7 +83,7 @@ other_statement(struct diff_work *work, unsigned side, const struct statement *k
     return other;
 }
 
-/* The arm of the statement that a site is in; UINT32_MAX: it is in none. */
+/* Returns the arm of the statement that contains the site. UINT32_MAX: none does. */
 static uint32_t find_arm(const struct statement *statement, uint32_t number)
 {
     const struct site_table *table = &statement->module->table;
@@ -106,7 +106,7 @@ static uint32_t find_arm(const struct statement *statement, uint32_t number)
     return UINT32_MAX;
 }
 
-/* Whether a line in an arm of A's statement is in another one of B's. */
+/* Whether a line in an arm of A's statement is in another arm of B's. */
 static bool has_moved_line(const struct diff_work *work, const struct statement both[2])
 {
     const struct site_table *table = &both[0].module->table;
@@ -132,7 +132,7 @@ static bool has_moved_line(const struct diff_work *work, const struct statement 
     return false;
 }
 
-/* Whether the arm that was taken has a line that records something: its values were compared on their
+/* Whether the arm that was taken has a line that is recorded: its values were compared on their
  * own. */
 static bool has_line(const struct diff_point *point)
 {
@@ -145,8 +145,8 @@ static bool has_line(const struct diff_point *point)
            next->column > event->site->column;
 }
 
-/* Of the gap: whether the arms alone are others, of a statement that reads differently, and nothing
- * in them is: `if a: x else: y` became `if not a: y else: x`. */
+/* Whether the gap consists only of other arms of an edited statement, with the same values in
+ * them: `if a: x else: y` became `if not a: y else: x`. */
 static bool diff_gap_is_reordered(struct diff_work *work)
 {
     const struct diff_gap *gap = &work->gap;
@@ -174,7 +174,7 @@ static bool diff_gap_is_reordered(struct diff_work *work)
             has_line(&gap->points[1]));
 }
 
-/* Lines that read differently in both programs. */
+/* ---- lines whose text differs ---- */
 
 static uint32_t find_module(const struct log_reader *reader, uint32_t site)
 {
@@ -242,14 +242,14 @@ void diff_gap_release(struct diff_gap *gap)
     buffer_release(&gap->points[1].path);
 }
 
-/* ---- a way of one run's own, while it lasts ---- */
+/* ---- items of one run alone, as they are read ---- */
 
 static uint32_t call_of(const struct log_item *item)
 {
     return item->kind == LOG_CALL ? item->call.call : item->event.call;
 }
 
-/* Whether what the condition reads differs, or may differ. */
+/* Sets whether a value that the condition reads differs or may differ. */
 static void judge_condition(struct diff_work *work,
                             unsigned side,
                             const struct log_event_view *event)
@@ -298,7 +298,7 @@ static void begin_point(struct diff_work *work,
                                 : event->site->line;
         diff_path_add(work, side, call, event->site->line, &point->path);
         if (!work->gap.points[1 - side].is_there) {
-            /* Behind the first one, names differ because of it. */
+            /* Only for the first side: after it, names differ because of the gap. */
             judge_condition(work, side, event);
         }
     } else if (call != NULL && call->parent != NULL) {
@@ -350,12 +350,12 @@ static void diff_gap_add(struct diff_work *work,
     note_value(work, side, &item->event);
     if (point->item.kind == LOG_EVENT && item->event.call == point->call &&
         item->event.site_number == point->item.event.site_number) {
-        /* A turn may be told by several events: for each of its targets. */
+        /* A turn has several events if the loop has several targets. */
         point->turns = (uint64_t)item->event.visit - point->item.event.visit + 1;
     }
 }
 
-/* ---- what it is ---- */
+/* ---- the words for a gap ---- */
 
 static bool is_at(const struct diff_point *point, enum site_kind kind)
 {
@@ -363,7 +363,7 @@ static bool is_at(const struct diff_point *point, enum site_kind kind)
            point->item.event.site->kind == kind;
 }
 
-/* `if`, `else`, `case`: what the arm's line begins with. */
+/* Returns the keyword at the start of the arm's line: `if`, `else`, `case`. */
 static struct slice
 arm_word(struct diff_work *work, const struct diff_point *point, unsigned side)
 {
@@ -396,7 +396,8 @@ static void add_arm(struct diff_work *work, unsigned side)
     }
 }
 
-/* Which side's arm or loop tells it: where both have one, the earlier in B's program. */
+/* Returns the side whose arm or loop is reported. If both have one, the earlier one in B's
+ * program. */
 static unsigned deciding_side(const struct diff_work *work, uint32_t lines[2])
 {
     const struct diff_gap *gap = &work->gap;
@@ -415,7 +416,7 @@ static unsigned deciding_side(const struct diff_work *work, uint32_t lines[2])
             if (side == 0) {
                 uint32_t line = diff_other_place(work, 0, event).line;
 
-                /* The arm's line in B, and from there to its head. */
+                /* The distance from the arm to its head, subtracted from the arm's line in B. */
                 lines[0] = line == 0 ? lines[0] : line - (event->site->line - lines[0]);
             }
         }
@@ -425,7 +426,7 @@ static unsigned deciding_side(const struct diff_work *work, uint32_t lines[2])
     }
     if (decides[0] &&
         is_at(&gap->points[0], SITE_BRANCH) != is_at(&gap->points[1], SITE_BRANCH)) {
-        /* An arm in the loop's block was taken before the loop's next turn. */
+        /* An arm inside the loop was taken before the loop's next turn. */
         return is_at(&gap->points[0], SITE_BRANCH) ? 0 : 1;
     }
     return decides[0] && lines[0] < lines[1] ? 0 : 1;
@@ -441,8 +442,8 @@ static void add_number_of(struct diff_work *work, uint64_t count, const char *no
 
 static const char letters[2][2] = {"A", "B"};
 
-/* Whether both took an arm of one statement: other arms, as far to the right, of calls that are
- * each other's. */
+/* Whether both runs took different arms of one statement: their heads have the same column, in
+ * calls that are counterparts. */
 static bool is_same_statement(const struct diff_work *work)
 {
     const struct diff_point *points = work->gap.points;
@@ -503,7 +504,7 @@ static void add_came(struct diff_work *work, unsigned side)
     }
 }
 
-/* How the other one left the call, where that is why it did not come here. */
+/* Adds how the other run left the call, if that is the reason why it did not reach the line. */
 static void
 add_left(struct diff_work *work, unsigned side, const struct diff_step *step)
 {
@@ -522,7 +523,7 @@ add_left(struct diff_work *work, unsigned side, const struct diff_step *step)
                                  : SLICE(" earlier"));
 }
 
-/* Whether both came to lines of one number that are not each other's. */
+/* Whether both runs reached lines of the same number that are not counterparts. */
 static bool is_another_statement(const struct diff_work *work)
 {
     const struct diff_point *points = work->gap.points;
@@ -565,9 +566,9 @@ add_words(struct diff_work *work, unsigned side, const struct diff_step *step)
     }
 }
 
-/* ---- its end ---- */
+/* ---- the end of a gap ---- */
 
-/* The places, of a statement with arms its head's. */
+/* Sets the finding's places. The place of a statement with arms is its head. */
 static void find_places(struct diff_work *work,
                         unsigned side,
                         const struct diff_step *step,
@@ -613,7 +614,7 @@ static void find_places(struct diff_work *work,
     }
 }
 
-/* Whether what follows is another thread's, or nothing. */
+/* Whether the next step is of another thread, or there is none. */
 static bool is_end_of_thread(const struct diff_point *point,
                              const struct diff_step *step)
 {
@@ -633,7 +634,8 @@ bool diff_is_cut(const struct diff_work *work, unsigned side)
            log_reader_damage_count(work->readers[side]) > 0;
 }
 
-/* One recording was cut where the other goes on: nothing can be said of what follows. */
+/* Whether the gap is only due to the end of a recording that was cut. Its events are counted as
+ * `beyond` then, since nothing is known of them. */
 static bool is_cut(struct diff_work *work, const struct diff_step *step)
 {
     const struct diff_gap *gap = &work->gap;
@@ -693,10 +695,10 @@ void diff_gap_close(struct diff_work *work, const struct diff_step *step)
     diff_add_finding(work, &finding);
 }
 
-/* What one trace alone has. */
+/* ---- events of one trace alone ---- */
 
-/* An item that the other run's value lacks, and that counts: where nothing differs before it, it is the
- * first divergence. */
+/* Reports an item that the other run's value lacks. It is the first divergence if nothing before
+ * it differs. */
 static void report_item(struct diff_work *work,
                         unsigned side,
                         const struct diff_step *step,
@@ -743,8 +745,9 @@ static void report_odd(struct diff_work *work,
     diff_add_finding(work, &finding);
 }
 
-/* The call, or the one around it, that was made by a line that was edited and is in one run alone: it is
- * code of that program, though the other one has the function. NULL: there is none. */
+/* Returns the call, or the nearest one around it, that one run alone has and an edited line
+ * made. It counts as code of that program, even if the other one has the function. NULL: there
+ * is none. */
 static const struct open_call *find_edited_call(const struct diff_work *work,
                                                 unsigned side,
                                                 const struct open_call *call)

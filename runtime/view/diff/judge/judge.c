@@ -1,5 +1,5 @@
-/* Collects matched events as facts, then reports each pair with the verdict that the facts gave: equal,
- * own difference, or inherited from an input. */
+/* Judge: collects matched events as facts, then reports each pair with the verdict that the facts
+ * gave: equal, own difference, or inherited from an input. */
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/hash/mix.h"
 #include "runtime/base/memory.h"
@@ -14,22 +14,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Texts that name the same thing of two runs: a file of the program, which lies in two folders, or an
- * object at an address. */
+/* ---- texts that differ only in the program's folder or in the address of an object ---- */
 
-/* `0x7f…`: of fewer digits it is a number that somebody wrote. */
+/* `0x7f…`: with fewer digits it is a number that somebody wrote. */
 #define ADDRESS_DIGITS 6
 
-/* A text as it is read along. */
+/* A text and the current position in it. */
 struct reading {
     struct slice text;
     struct slice folder; /* of the program; "": none */
     size_t at;
-    bool is_cut; /* the trace has its beginning alone */
+    bool is_cut; /* only its start is in the trace */
 };
 
-/* What the paths of a module in both programs begin with and do not have in common: `/a/good` and
- * `/a/bad` of `/a/good/prog.py` and `/a/bad/prog.py`. */
+/* Finds the parts in which the paths of a module differ: `/a/good` and `/a/bad` for
+ * `/a/good/prog.py` and `/a/bad/prog.py`. Returns false if the paths are equal or end
+ * differently. */
 static bool find_folders(struct slice a, struct slice b, struct slice folders[2])
 {
     size_t shorter = a.size < b.size ? a.size : b.size;
@@ -41,7 +41,7 @@ static bool find_folders(struct slice a, struct slice b, struct slice folders[2]
         common = a.bytes[a.size - behind] == '/' ? behind : common;
     }
     if (behind == shorter || common == 0) {
-        return false; /* the same, or other files */
+        return false; /* equal, or different files */
     }
     folders[0] = slice_part(a, 0, a.size - common);
     folders[1] = slice_part(b, 0, b.size - common);
@@ -54,7 +54,7 @@ static bool is_digit(char byte)
            (byte >= 'A' && byte <= 'F');
 }
 
-/* The length of the address there; 0: there is none. */
+/* Returns the length of the address at the position. 0: there is none. */
 static size_t address_size(const struct reading *reading)
 {
     struct slice rest = slice_part(reading->text, reading->at, reading->text.size);
@@ -69,7 +69,8 @@ static size_t address_size(const struct reading *reading)
     return size >= 2 + ADDRESS_DIGITS ? size : 0;
 }
 
-/* The same of the program's folder, as a whole part of a path. */
+/* Returns the length of the program's folder at the position, if it is a whole part of a path.
+ * 0: it is not there. */
 static size_t folder_size(const struct reading *reading)
 {
     struct slice rest = slice_part(reading->text, reading->at, reading->text.size);
@@ -83,7 +84,8 @@ static size_t folder_size(const struct reading *reading)
     return rest.size == size || rest.bytes[size] == '/' ? size : 0;
 }
 
-/* Passes over what is alike on both sides; false: nothing is, and the bytes count. */
+/* Skips an address or a folder if both texts have one at their positions. Returns false if they
+ * do not. */
 static bool skip_alike(struct reading readings[2],
                        size_t (*size_of)(const struct reading *reading))
 {
@@ -136,7 +138,7 @@ static struct reading reading_of(const struct log_event_view *event,
     };
 }
 
-/* Whether two texts that differ name the same thing of both programs. */
+/* Whether two different texts have the same meaning in both runs. */
 static bool diff_texts_are_alike(const struct diff_work *work,
                                  const struct log_event_view *a,
                                  const struct log_event_view *b)
@@ -168,9 +170,9 @@ static bool diff_texts_are_alike(const struct diff_work *work,
     return are_alike(readings);
 }
 
-/* Values that are no difference: read from a clock, or of names that are to be ignored. */
+/* ---- values that may differ by chance: read from a clock, or of names that are ignored ---- */
 
-/* What a line's text has that reads a clock, or makes a name that is never the same. */
+/* Whether the line reads a clock, or makes a unique name. */
 static bool reads_clock(struct slice source)
 {
     static const char *const words[] = {
@@ -192,14 +194,14 @@ static bool reads_clock(struct slice source)
     return false;
 }
 
-/* Whether a number is made of a path. A text with a path is compared. */
+/* Whether the line computes a number from a path. Texts with a path are compared. */
 static bool reads_path(struct slice source)
 {
     return slice_find(source, SLICE("__file__"), 0) < source.size ||
            slice_find(source, SLICE("getcwd("), 0) < source.size;
 }
 
-/* Of a process among others: each has a number of its own. */
+/* Whether the name is the number of a process, which differs between processes. */
 static bool is_rank(struct slice name)
 {
     static const char *const words[] = {"rank", "local_rank", "global_rank",
@@ -214,7 +216,7 @@ static bool is_rank(struct slice name)
     return false;
 }
 
-/* Whether a number or text may differ by itself, as those from a clock do. */
+/* Whether a number or text may differ by chance, such as a time. */
 static bool diff_is_clock(struct diff_work *work, const struct log_item *const items[2])
 {
     const struct log_event_view *event = &items[1]->event;
@@ -248,10 +250,10 @@ static bool diff_is_ignored(const struct diff_work *work,
     return false;
 }
 
-/* Who wrote in place to which memory last, on either side. A write by one run alone, into memory that a
- * value of later lies in, is why that differs. */
+/* Writes: the last in-place write to each storage, for each side. If only one run wrote into the
+ * memory of a value that later differs, the write is the cause. */
 
-/* So many storages are known; one with the same place takes the older one's. */
+/* Number of storages that are remembered. Storages with the same slot replace each other. */
 #define STORAGE_BITS  12
 #define STORAGE_COUNT (1 << STORAGE_BITS)
 #define NAME_SIZE     80
@@ -259,7 +261,7 @@ static bool diff_is_ignored(const struct diff_work *work,
 struct diff_write {
     uint64_t storage; /* the address; 0: none */
     uint32_t
-        version;   /* behind the write: no other one came since where it is the same */
+        version;   /* after the write: while it is the same, no other write followed */
     uint32_t site; /* of the trace */
     uint32_t name_size;
     struct diff_place place;
@@ -317,7 +319,8 @@ static void diff_writes_note(struct diff_work *work,
     memcpy(write->name, event->name.bytes, write->name_size);
 }
 
-/* The last write to the memory of the event's value, which is as it was then; NULL: not known. */
+/* Returns the last write to the memory of the event's value, if the memory has not changed
+ * since. NULL: not known. */
 static const struct diff_write *
 find_write(struct diff_work *work, unsigned side, const struct log_event_view *event)
 {
@@ -391,19 +394,20 @@ static bool has_text(struct slice text, struct slice part)
     return slice_find(text, part, 0) < text.size;
 }
 
-/* `loss.backward()`: no event says what it has written to. */
+/* Whether the statement runs a backward, such as `loss.backward()`: no event shows the values
+ * that it writes. */
 static bool
 is_backward(struct diff_work *work, unsigned side, const struct log_event_view *event)
 {
     struct diff_place place = {event->module_number, event->site->line};
 
-    /* A loss that was replaced after its own event has other values here. */
+    /* A loss whose value was replaced after its event has other values here. */
     return event->site->kind == SITE_MUTATE &&
            (event->change == CHANGE_SAME || work->grafts.is_there) &&
            has_text(diff_place_source(work, side, place), SLICE("backward("));
 }
 
-/* Whether B's value was replaced by A's: a run of such events may have others between them. */
+/* Whether B's value was replaced by A's. A run of such events may also contain others. */
 static bool is_grafted(const struct diff_work *work,
                        const struct log_event_view *a,
                        const struct log_event_view *b)
@@ -414,8 +418,8 @@ static bool is_grafted(const struct diff_work *work,
            graft_runs_have(&work->grafts, a->number, b->number);
 }
 
-/* Whether the line was edited that made the value: of an argument, the caller's, which may be any where
- * it is not known, or the `def`. */
+/* Whether the line that made the value is edited. For an argument, the caller's line or the
+ * `def` counts; a caller that is not known counts as edited. */
 static bool is_edited(const struct diff_work *work,
                       unsigned side,
                       const struct log_event_view *event,
@@ -428,7 +432,7 @@ static bool is_edited(const struct diff_work *work,
                            call->parent->module_number, call->line));
 }
 
-/* By these a value is found elsewhere in the other run. */
+/* Adds the figures by which the value is searched in the other run. */
 static void add_figures(const struct log_event_view *event,
                         struct diff_fact *fact,
                         struct diff_details *details)
@@ -450,12 +454,12 @@ static void add_figures(const struct log_event_view *event,
     }
     if (!isfinite(details->mean) || !isfinite(details->low) ||
         !isfinite(details->high)) {
-        count = 0; /* no figures to compare by */
+        count = 0; /* NaN or infinity: not comparable */
     }
     fact->count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-/* What rounding depends on: the lengths of sums are at most the dimensions. */
+/* Adds the data for the estimate of rounding: sums are at most as long as the dimensions. */
 static void add_rounding(const struct log_event_view *event,
                          struct diff_fact *fact,
                          struct diff_details *details)
@@ -472,7 +476,7 @@ static void add_rounding(const struct log_event_view *event,
     details->rounding = (float)diff_unit_of(event->shape->dtype);
 }
 
-/* Which of the site's names the event has; none: UINT16_MAX. */
+/* Returns the index of the event's name in the site's writes or reads. UINT16_MAX: none. */
 static uint16_t name_of(const struct log_event_view *event)
 {
     const struct site *site = event->site;
@@ -528,7 +532,7 @@ void diff_fact_fill(struct diff_work *work,
                        !diff_facts_note_site(&work->facts[side], event);
 }
 
-/* How far apart the two are, in terms of their usual size; -1: not known. */
+/* Returns the distance of the pair, relative to their usual size. -1: not known. */
 static float apart_of(const struct diff_comparison *comparison,
                       const struct log_event_view *event)
 {
@@ -541,8 +545,8 @@ static float apart_of(const struct diff_comparison *comparison,
     return size > 0 && apart > 0 ? (float)(apart / size) : -1;
 }
 
-/* Until the first value that is not equal to the bit: all that it was made from is equal, so that it shows
- * what its line alone rounds. */
+/* Records the first value that is not bitwise equal. All its inputs are equal, so it shows the
+ * rounding error of its line alone. */
 static void note_rounding(struct diff_work *work,
                           const struct log_event_view *event,
                           const struct diff_comparison *comparison)
@@ -596,7 +600,7 @@ static enum diff_state state_of(const struct diff_work *work,
                : DIFF_STATE_DIFFERS;
 }
 
-/* Whether the two lines write other names and other kinds of values: they are no pair. */
+/* Whether the two lines write other names and other kinds of values, so that they are no pair. */
 static bool is_other_name(const struct log_item *const items[2],
                           const struct diff_comparison *comparison)
 {
@@ -655,7 +659,7 @@ static void collect_pair(struct diff_work *work,
 
 /* ---- pairs ---- */
 
-/* A difference that an in-place write of one run alone has made is reported there. */
+/* Reports a difference at the in-place write of one run alone that caused it. */
 static void blame_write(struct diff_work *work,
                         const struct diff_blame *blame,
                         struct diff_finding *finding)
@@ -710,7 +714,7 @@ static void fill_finding(struct diff_work *work,
     finding->words = buffer_slice(&work->words);
 }
 
-/* The line to fix, where it is not the one that shows the difference. */
+/* Finds the line to fix, if it is not the line that shows the difference. */
 static void report_fix(struct diff_work *work,
                        const struct diff_fact *facts[2],
                        struct diff_finding *finding)
@@ -734,7 +738,7 @@ static void report_fix(struct diff_work *work,
     }
 }
 
-/* The pair is equal within tolerance; what grows from it is not. */
+/* Writes the words for a pair that is equal within tolerance, but whose error grows beyond it. */
 static void add_growth(struct diff_work *work, uint32_t grown_fact)
 {
     const struct diff_facts *facts = &work->facts[1];
@@ -793,7 +797,7 @@ static void count_pair(struct diff_work *work,
     const struct diff_fact *facts[2] = {NULL, fact};
     struct diff_comparison equal = {.cause = DIFF_CAUSE_VALUES};
 
-    if (fact == NULL) { /* nothing was to be judged */
+    if (fact == NULL) { /* no facts were collected */
         result->equal++;
         result->close += comparison != NULL && comparison->is_close;
         return;
@@ -876,7 +880,7 @@ static void keep(struct diff_kept *kept, const struct log_item *item)
     }
 }
 
-/* How many elements both have; 0 where that is no number. */
+/* Returns the number of elements. 0: not known. */
 static uint64_t element_count(const struct log_shape *shape)
 {
     uint64_t count = 1;
@@ -889,7 +893,7 @@ static uint64_t element_count(const struct log_shape *shape)
     return count;
 }
 
-/* Whole values may follow: the verdict waits for them. */
+/* Delays the verdict until the whole values were read, if they follow. */
 static void wait_for_values(struct diff_work *work,
                             const struct diff_step *step,
                             const struct diff_comparison *comparison)

@@ -1,4 +1,5 @@
-/* The verdict on a pair of updates, and its report: whose backward or step made the difference. */
+/* Updates: the verdict on a pair, and its report, which names the backward or step that caused
+ * the difference. */
 #include "runtime/base/memory.h"
 #include "runtime/base/selection/selection.h"
 #include "runtime/view/diff/report/words.h"
@@ -10,13 +11,13 @@
 #include <string.h>
 
 #define NONE DIFF_UPDATE_NONE
-/* So many lines that may have made a gradient are named. */
+/* At most this many lines that may have made a gradient are named. */
 #define LINES_MAX 3
-/* So many values are visited in search of those that a value was used for, or was made from. */
+/* At most this many values are visited in the search for a value's uses or inputs. */
 #define WALK_MAX   4096
 #define NAME_LIMIT 80
 
-/* ---- finding them ---- */
+/* ---- differing pairs ---- */
 
 static bool is_wanted(const struct diff_work *work)
 {
@@ -24,7 +25,7 @@ static bool is_wanted(const struct diff_work *work)
            diff_align_has_updates(work->align, 1) && !work->grafts.is_there;
 }
 
-/* From then on parameters may differ that no event shows. */
+/* Sets the event from which on parameters may differ without an event that shows it. */
 static void set_changed_from(struct diff_work *work)
 {
     const struct diff_updates *updates = &work->updates;
@@ -65,7 +66,7 @@ bool diff_updates_judge(struct diff_work *work)
 
 /* ---- the graph of B ---- */
 
-/* What values were used for: the edges of B's graph by their sources. */
+/* Finds the uses of values: the edges of B's graph, grouped by source. */
 static bool find_uses(struct diff_work *work)
 {
     const struct diff_facts *facts = &work->facts[1];
@@ -101,7 +102,7 @@ static bool find_uses(struct diff_work *work)
     return true;
 }
 
-/* Nodes that are still to be visited: the same object under other names. */
+/* Nodes still to be visited: the same object under several names. */
 struct walk {
     uint32_t nodes[WALK_MAX];
     size_t count;
@@ -119,7 +120,7 @@ static void walk_add(struct walk *walk, uint32_t node)
     }
 }
 
-/* B's gradient of the node's value in that backward; NONE: it has none. */
+/* Returns B's gradient of the node's value in that backward. NONE: it has none. */
 static uint32_t
 find_gradient(const struct diff_work *work, uint32_t node, uint32_t step)
 {
@@ -145,7 +146,7 @@ find_gradient(const struct diff_work *work, uint32_t node, uint32_t step)
     return NONE;
 }
 
-/* Whether A alone has a gradient of the node's value in that backward. */
+/* Whether only A has a gradient of the node's value in that backward. */
 static bool is_lost_in_b(const struct diff_work *work, uint32_t node, uint32_t step)
 {
     const struct diff_facts *facts = work->facts;
@@ -175,11 +176,11 @@ static bool is_lost_in_b(const struct diff_work *work, uint32_t node, uint32_t s
 struct judging {
     struct diff_work *work;
     const struct diff_update_pair *pair;
-    const struct diff_update *update; /* B's; A's where B has none */
+    const struct diff_update *update; /* B's; A's if B has none */
     uint32_t node;                    /* of B's value; GRAPH_NONE */
-    uint32_t
-        uses[LINES_MAX]; /* nodes with gradients that the value was used for, in the
-                                 order of their gradients, those at other lines each */
+    /* Nodes with gradients that were made from the value, in the order of their gradients, one
+     * for each line. */
+    uint32_t uses[LINES_MAX];
     size_t use_count;
     bool is_inherited;
 };
@@ -216,7 +217,7 @@ static void add_use(struct judging *judging, uint32_t node)
     }
 }
 
-/* Finds the values with gradients that this one was used for. */
+/* Finds the values with gradients that were made from this one. */
 static void find_consumers(struct judging *judging)
 {
     struct diff_work *work = judging->work;
@@ -252,8 +253,8 @@ static void find_consumers(struct judging *judging)
     }
 }
 
-/* Parameters' gradients that arrived behind this one of a value, before the next of a value: the same
- * line's. */
+/* Checks the gradients of parameters that arrived after this gradient of a value and before the
+ * next one of a value: they are of the same line. */
 static void
 check_parameters(const struct judging *judging, bool *has_equal, bool *has_odd)
 {
@@ -273,7 +274,7 @@ check_parameters(const struct judging *judging, bool *has_equal, bool *has_odd)
     }
 }
 
-/* Whether the gradients of all that the value was made from are equal. */
+/* Whether the gradients of all inputs of the value are equal. */
 static bool comes_back(const struct judging *judging)
 {
     const struct diff_work *work = judging->work;
@@ -311,7 +312,8 @@ static bool comes_back(const struct judging *judging)
     return has_equal && !has_odd;
 }
 
-/* The value's gradient that arrived last before this one of a parameter; NONE. */
+/* Returns the last gradient of a value that arrived before this gradient of a parameter. NONE:
+ * there is none. */
 static uint32_t value_before(const struct judging *judging)
 {
     const struct diff_updates *updates = &judging->work->updates;
@@ -355,7 +357,7 @@ static uint32_t node_of_update(struct diff_work *work,
                : work->facts[1].items[fact->partner].node;
 }
 
-/* Whether something before the pair differs. */
+/* Whether there is a difference before the pair. */
 static bool has_differed_before(const struct judging *judging)
 {
     const struct diff_work *work = judging->work;
@@ -399,13 +401,15 @@ static enum diff_class class_of_step(const struct judging *judging)
     if (has_differed_before(judging) || judging->work->updates_differ) {
         return judging->pair->is_clean ? DIFF_OWN : DIFF_INHERITED;
     }
-    /* An optimizer such as Adam makes whole steps of gradients that are rounding alone. */
+    /* An optimizer such as Adam makes full steps even of gradients that are only rounding
+     * errors. */
     return judging->pair->is_clean ? DIFF_OWN : DIFF_STEP;
 }
 
 /* ---- places ---- */
 
-/* The recorder makes tables of their own for lines without a site: those have no source. */
+/* Returns the module of the file that has a source. The recorder makes separate tables, without
+ * a source, for lines without a site. */
 static uint32_t module_of_file(const struct log_reader *reader, struct slice file)
 {
     uint32_t count = log_reader_module_count(reader);
@@ -423,7 +427,7 @@ static uint32_t module_of_file(const struct log_reader *reader, struct slice fil
     return found;
 }
 
-/* The line that called the step. */
+/* Sets the finding's place to the line that called the step. */
 static void set_step_place(const struct judging *judging, struct diff_finding *finding)
 {
     const struct diff_work *work = judging->work;
@@ -477,8 +481,8 @@ static void set_node_places(const struct judging *judging,
     }
 }
 
-/* Of the lines that used the value, one that reads differently; else the one whose gradient arrived
- * first. */
+/* Returns the node of an edited line among the lines that used the value; else that of the line
+ * whose gradient arrived first. */
 static uint32_t choose_use(const struct judging *judging)
 {
     struct diff_work *work = judging->work;
@@ -502,7 +506,7 @@ static void add_value_words(struct buffer *text, const struct log_item *item)
     value_text_add(text, &item->event, false);
 }
 
-/* Settings may be numbers of two types. */
+/* Adds the difference of the pair in words. Settings may be numbers of two types. */
 static void add_difference(const struct judging *judging,
                            const struct log_item *const items[2],
                            const struct diff_comparison *comparison)
@@ -558,7 +562,7 @@ static void add_words(const struct judging *judging,
     }
 }
 
-/* Which line's backward it is, and that all before is equal. */
+/* Adds the line whose backward made the gradient, and that all values before are equal. */
 static void add_origin(struct judging *judging, uint32_t use)
 {
     struct diff_work *work = judging->work;
@@ -598,7 +602,7 @@ static void add_origin(struct judging *judging, uint32_t use)
 
 /* ---- the report ---- */
 
-/* Whether the backward begins with this gradient. */
+/* Whether the backward starts with this gradient. */
 static bool is_start(const struct judging *judging)
 {
     const struct diff_update_side *b = &judging->work->updates.sides[1];
@@ -615,7 +619,7 @@ static bool is_start(const struct judging *judging)
     return true;
 }
 
-/* Sets the places, and the line to fix. */
+/* Sets the finding's places, and the line to fix. */
 static void find_places(struct judging *judging,
                         const struct log_item *const items[2],
                         struct diff_finding *finding)

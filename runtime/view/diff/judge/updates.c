@@ -1,4 +1,4 @@
-/* Updates of two traces, paired and compared. */
+/* Updates of two traces: pairs and comparison. */
 #include "runtime/view/diff/judge/updates.h"
 
 #include "runtime/base/hash/hash.h"
@@ -39,7 +39,7 @@ void diff_updates_release(struct diff_updates *updates)
 
 /* ---- reading ---- */
 
-/* All functions from here on that give a bool: false where memory ran out. */
+/* Functions from here on that return bool return false if memory ran out. */
 
 static bool add_step(struct diff_updates *updates,
                      struct diff_update_side *side,
@@ -67,7 +67,7 @@ static bool add_step(struct diff_updates *updates,
     return true;
 }
 
-/* A backward may run within another one. */
+/* Returns the newest step of that number. A backward may run within another one. */
 static uint32_t find_backward(const struct diff_update_side *side, uint32_t number)
 {
     for (size_t i = side->step_count; i > 0; i--) {
@@ -91,7 +91,7 @@ static float largest_of(const struct log_event_view *event)
     return (float)fmax(low, high);
 }
 
-/* A gradient is found by its value's event, or by its parameter and backward. */
+/* Returns the key of a gradient: its value's event, or its parameter and backward. */
 static uint64_t gradient_key(const struct diff_update *update)
 {
     return update->what == DIFF_UPDATE_GRADIENT
@@ -165,7 +165,8 @@ static uint64_t step_key(const struct diff_update_step *step, uint32_t ordinal)
     return hash_64((struct slice){(const char *)parts, sizeof parts});
 }
 
-/* Gives `found` each step of the side with how many of its kind were before it. */
+/* Calls `found` for each step of the side, with a key made of its kind and of the number of
+ * steps of that kind before it. */
 static bool number_steps(struct diff_update_side *side,
                          bool (*found)(void *context, uint32_t step, uint64_t key),
                          void *context)
@@ -193,7 +194,7 @@ static bool note_key(void *context, uint32_t step, uint64_t key)
 
 struct step_pairing {
     struct diff_updates *updates;
-    struct number_map keys; /* of A's steps */
+    struct number_map keys; /* keys of A's steps */
 };
 
 static bool pair_step(void *context, uint32_t step, uint64_t key)
@@ -208,8 +209,8 @@ static bool pair_step(void *context, uint32_t step, uint64_t key)
     return true;
 }
 
-/* The n-th step of a kind and name is the other's n-th. What a ring has dropped is not counted, so there
- * no step is the other's. */
+/* Pairs the n-th step of a kind and name with the other side's n-th. Pairs none if a ring
+ * dropped events, since their steps cannot be counted. */
 static bool pair_steps(struct diff_updates *updates)
 {
     struct step_pairing pairing = {.updates = updates};
@@ -259,24 +260,24 @@ bool diff_update_load(struct diff_updates *updates,
 
 /* ---- comparing ---- */
 
-/* What of a parameter is not the same to the bit: what came first. */
+/* The first difference of a parameter that is not bitwise equal in both runs. */
 enum dirt { DIRT_NONE, DIRT_GRADIENT, DIRT_STEP };
 
 struct comparing {
     struct diff_updates *updates;
-    struct diff_facts *facts; /* of both sides */
-    float
-        *units; /* owned: by B's steps; the largest element of a backward's gradients */
-    uint8_t *dirt;     /* owned: by names of parameters; enum dirt */
-    bool *is_pending;  /* owned: by names; recorded since it was compared */
-    uint32_t *pending; /* owned: these names, in the order of B, then of A */
+    struct diff_facts *facts; /* facts of both sides */
+    float *units;  /* owned: by B's steps: largest element of a backward's gradients */
+    uint8_t *dirt; /* owned: by names of parameters; enum dirt */
+    bool *is_pending;  /* owned: by names: whether recorded since its comparison */
+    uint32_t *pending; /* owned: names that are pending, in the order of B, then of A */
     size_t pending_count;
-    size_t cursors[2];       /* items before it are in `newest` */
-    uint64_t gradient_count; /* of parameters whose dirt is a gradient's */
+    size_t cursors[2];       /* number of the side's items that are in `newest` */
+    uint64_t gradient_count; /* parameters whose dirt is a gradient */
     bool is_setting_dirty;
 };
 
-/* A parameter's name without `.grad` and the like, if such a parameter was recorded. */
+/* Returns the name of the parameter without `.grad` and the like, if that was recorded; else
+ * `name`. */
 static uint32_t owner_of(const struct comparing *comparing, uint32_t name)
 {
     struct slice text = diff_update_name(comparing->updates, name);
@@ -300,7 +301,8 @@ static void make_dirty(struct comparing *comparing, uint32_t name, enum dirt wha
     }
 }
 
-/* Rounding leaves in a gradient what is proportional to the largest ones of its backward. */
+/* Returns the size that rounding errors of a gradient are proportional to: the largest gradients
+ * of its backward. */
 static double unit_of(const struct diff_updates *updates,
                       const struct diff_update *update,
                       float unit)
@@ -334,7 +336,7 @@ void diff_update_compare(struct diff_updates *updates,
     }
 }
 
-/* Two numbers are equal whatever their types: 0 and 0.0 set the same. */
+/* Whether two settings are equal numbers, whatever their types: 0 and 0.0 are equal. */
 static bool is_same_setting(const struct log_item items[2])
 {
     double numbers[2];
@@ -401,7 +403,7 @@ static void count_equal(struct comparing *comparing, enum diff_update_state stat
 
 /* ---- gradients ---- */
 
-/* The event of the other side that is the event's counterpart; false: it has none. */
+/* Finds the event's counterpart on the other side. Returns false if it has none. */
 static bool find_other_event(struct comparing *comparing,
                              unsigned side,
                              uint64_t event,
@@ -417,8 +419,8 @@ static bool find_other_event(struct comparing *comparing,
     return true;
 }
 
-/* A's first gradient of that event, or of that parameter in that step, that is not paired yet. A step of
- * NONE is any. */
+/* Returns A's first gradient without a partner of that event, or of that parameter, in that
+ * step. A step of NONE matches any. NONE: there is none. */
 static uint32_t find_gradient(const struct comparing *comparing,
                               const struct diff_update *wanted)
 {
@@ -441,7 +443,7 @@ static uint32_t find_gradient(const struct comparing *comparing,
     return found;
 }
 
-/* A run that was killed, and a file that was cut, lack the end of the last step. */
+/* Whether the end of the last step is missing: the run was killed, or the file was cut. */
 static bool is_cut(const struct diff_updates *updates, unsigned side, uint32_t step)
 {
     const struct diff_update_side *cut = &updates->sides[side];
@@ -451,7 +453,8 @@ static bool is_cut(const struct diff_updates *updates, unsigned side, uint32_t s
             log_reader_damage_count(cut->reader) > 0);
 }
 
-/* B's gradient in terms of A; false: A has nothing that could have it. */
+/* Expresses B's gradient in terms of A. Returns false if A has no counterpart of its value or
+ * step. */
 static bool
 find_wanted(struct comparing *comparing, uint32_t number, struct diff_update *wanted)
 {
@@ -494,7 +497,7 @@ static bool compare_gradient(struct comparing *comparing, uint32_t number)
                                                          .step = update->step});
 }
 
-/* Gradients that A alone has of what both have. */
+/* Adds the gradients that only A has, of values and steps that both have. */
 static bool find_alone(struct comparing *comparing)
 {
     struct diff_updates *updates = comparing->updates;
@@ -521,8 +524,8 @@ static bool find_alone(struct comparing *comparing)
 
 /* ---- steps ---- */
 
-/* Tensors and settings up to the step become the newest of their names; those of the step itself where
- * it `is_within`. */
+/* Makes tensors and settings up to the step the newest of their names; with `is_within`, those
+ * of the step itself too. */
 static void
 advance(struct comparing *comparing, unsigned side, uint32_t step, bool is_within)
 {
@@ -547,8 +550,8 @@ advance(struct comparing *comparing, unsigned side, uint32_t step, bool is_withi
     }
 }
 
-/* Whether all that the update follows from is the same to the bit, as far as it was recorded; or was
- * until a step made other values of it. */
+/* Whether all recorded inputs of the update are bitwise equal, or were so until a step changed
+ * them. */
 static bool is_clean(const struct comparing *comparing,
                      const struct diff_update *update,
                      uint32_t step)
@@ -559,7 +562,7 @@ static bool is_clean(const struct comparing *comparing,
     if (comparing->is_setting_dirty) {
         return false;
     }
-    /* A function that clips gradients makes each of all. */
+    /* A function that clips gradients computes each from all. */
     return comparing->updates->sides[1].steps[step].tag == LOG_STEP_GRADIENTS
                ? comparing->gradient_count == 0
                : comparing->dirt[owner_of(comparing, update->name)] != DIRT_GRADIENT;
@@ -580,7 +583,7 @@ static bool compare_newest(struct comparing *comparing,
     enum diff_update_state state;
 
     if (pair.items[0] == NONE || pair.items[1] == NONE) {
-        return true; /* another form of optimizer, or another way to record it */
+        return true; /* another optimizer, or recorded in another way */
     }
     update = &updates->sides[1].items[pair.items[1]];
     state = compare_pair(comparing, pair.items[0], pair.items[1], step);
@@ -598,11 +601,12 @@ static bool compare_newest(struct comparing *comparing,
         return true;
     }
     comparing->dirt[owner_of(comparing, name)] =
-        DIRT_GRADIENT; /* reported once as own */
+        DIRT_GRADIENT; /* is reported only once as own */
     return add_pair(comparing, pair);
 }
 
-/* A setting counts where the step of its optimizer reads it. */
+/* Whether the name is to be compared at this step. A setting is compared at the step of its
+ * optimizer, which reads it. */
 static bool is_due(const struct comparing *comparing, uint32_t name, uint32_t step)
 {
     const struct diff_updates *updates = comparing->updates;
@@ -640,7 +644,7 @@ static bool compare_pending(struct comparing *comparing, uint32_t step, bool is_
     return is_done;
 }
 
-/* What was recorded before the step, then what the step read and wrote. */
+/* Compares the records before the step, then those that the step read and wrote. */
 static bool compare_step(struct comparing *comparing, uint32_t step)
 {
     const struct diff_updates *updates = comparing->updates;
@@ -690,8 +694,8 @@ static bool begin(struct comparing *comparing, const struct diff_tolerance *tole
     return true;
 }
 
-/* The largest element of the gradients of each of B's backwards and of A's paired one; what follows has
- * that of the backward before it. */
+/* Finds the largest element of the gradients of each backward of B and of its partner in A.
+ * Other steps get that of the backward before them. */
 static void find_units(struct diff_updates *updates)
 {
     struct diff_update_side *b = &updates->sides[1];
@@ -719,7 +723,7 @@ static void find_units(struct diff_updates *updates)
 static bool compare_all(struct comparing *comparing)
 {
     struct diff_update_side *b = &comparing->updates->sides[1];
-    uint32_t step = 0; /* those before it are compared */
+    uint32_t step = 0; /* number of compared steps */
     bool is_done = true;
 
     for (uint32_t i = 0; is_done && i < b->count; i++) {

@@ -1,4 +1,4 @@
-/* The verdicts on the facts of two traces, by the graphs of both. */
+/* Verdicts on the facts of two traces, by the graphs of both. */
 #include "runtime/view/diff/judge/verdicts.h"
 
 #include "runtime/base/hash/hash.h"
@@ -10,9 +10,10 @@
 #include <stdlib.h>
 
 #define NONE DIFF_FACT_NONE
-/* An error that grows by more than this in one line has another cause. */
+/* If an error grows by more than this factor in one line, it has another cause. */
 #define GROWTH_MAX 64
-/* Two values are one if their figures are so near, of so many with the same mean. */
+/* Two values are the same if their figures are this close; of values with the same mean, at most
+ * so many are tried. */
 #define FIGURES_RTOL  1e-4
 #define FIGURES_TRIED 64
 
@@ -23,7 +24,7 @@ static bool is_value_edge(const struct graph_edge *edge)
     return edge->kind != GRAPH_SHAPE;
 }
 
-/* The edges to a node: those of these numbers. */
+/* The edges to a node: a range of numbers. */
 struct edges {
     uint32_t edge, end;
 };
@@ -35,13 +36,13 @@ static struct edges edges_to(const struct diff_facts *facts, uint32_t node)
                           facts->nodes[node + 1].first_edge};
 }
 
-/* The fact that the edge is from; DIFF_FACT_NONE. */
+/* Returns the fact that the edge starts at. DIFF_FACT_NONE: none. */
 static uint32_t source_of(const struct diff_facts *facts, uint32_t edge)
 {
     return facts->nodes[facts->edges[edge].source].fact;
 }
 
-/* What went into a fact. */
+/* Summary of the inputs of a fact. */
 struct inputs {
     bool is_odd, is_unsure_odd; /* by a certain edge; by another one */
     bool is_clock;
@@ -56,7 +57,7 @@ static void add_input(const struct diff_facts *facts,
     uint32_t number = (uint32_t)(fact - facts->items);
 
     if (fact->is_grafted) {
-        return; /* who read it got an equal value */
+        return; /* its readers got an equal value */
     }
     if (fact->is_odd) {
         inputs->is_odd |= is_certain;
@@ -132,7 +133,7 @@ static bool has_input(const struct diff_facts *others,
     return false;
 }
 
-/* The line that the other program lacks, where its value was written into an item that the fact is. */
+/* Returns the line that the other program lacks and that wrote the value into the item. */
 static const struct diff_fact *find_writer(const struct diff_facts *facts,
                                            const struct diff_fact *code)
 {
@@ -170,7 +171,7 @@ static void find_odd(struct diff_facts *facts)
         fact->is_odd =
             fact->state == DIFF_STATE_DIFFERS || fact->state == DIFF_STATE_FLOW;
     }
-    /* Sources stand before what was made from them. */
+    /* Nodes are sorted: sources come before the values made from them. */
     for (uint32_t node = 0; node < facts->node_count; node++) {
         uint32_t number = facts->nodes[node].fact;
         struct diff_fact *fact = number == NONE ? NULL : &facts->items[number];
@@ -179,7 +180,8 @@ static void find_odd(struct diff_facts *facts)
             struct inputs inputs = find_inputs(facts, fact);
 
             if (fact->state == DIFF_STATE_CODE || inputs.code != NONE) {
-                /* An item may be written to by another name, in a line of this program alone. */
+                /* A line that only this program has may have written to the item by another
+                 * name. */
                 fact->state = DIFF_STATE_CODE;
                 fact->is_odd = inputs.is_odd || inputs.is_unsure_odd;
             }
@@ -189,7 +191,7 @@ static void find_odd(struct diff_facts *facts)
 
 /* ---- verdicts on pairs ---- */
 
-/* The first value of the chain of close ones that leads to this one. */
+/* Returns the first value of the chain of values in that state that leads to this one. */
 static uint32_t
 find_first_of(const struct diff_facts *facts, uint32_t number, enum diff_state state)
 {
@@ -216,7 +218,8 @@ static bool is_growth(const struct diff_facts *facts,
     return before > 0 && now >= 0 && now <= GROWTH_MAX * before;
 }
 
-/* Whether the pair's difference comes from one in layout, or within tolerance: that one is own then. */
+/* Whether the pair's difference comes from an earlier one in layout, or within tolerance. That
+ * one becomes own then. */
 static bool comes_from_before(struct diff_facts *b,
                               struct diff_fact *fact,
                               const struct inputs *inputs)
@@ -258,7 +261,7 @@ judge_pair(struct diff_facts sides[2], struct diff_fact *fact, bool has_hidden)
         diff_verdicts_find_code(&sides[0], other, &sides[1], fact) != NULL;
 
     if (fact->is_edited && !others.is_odd && !others.is_unsure_odd) {
-        is_inherited = false; /* the line that was edited reads another value */
+        is_inherited = false; /* the edited line reads another value */
     }
     if (!is_inherited && fact->is_number &&
         (fact->is_clock || inputs.is_clock || others.is_clock) && !has_code) {
@@ -277,7 +280,7 @@ judge_pair(struct diff_facts sides[2], struct diff_fact *fact, bool has_hidden)
     }
     fact->is_unsure = is_unsure;
     fact->verdict = is_inherited ? DIFF_VERDICT_INHERITED : DIFF_VERDICT_OWN;
-    /* What a new line computes is why it differs, and that the line was edited. */
+    /* The value of a new line is the cause, which counts as an edit. */
     fact->is_edited |= has_code;
 }
 
@@ -289,7 +292,7 @@ static void judge_pairs(struct diff_facts sides[2])
         struct diff_fact *fact = &sides[1].items[i];
 
         has_hidden = has_hidden || fact->event >= sides[1].changed_from;
-        /* A wrong line has a wrong gradient too, whatever value it was given. */
+        /* A wrong line has a wrong gradient too, even if its value was replaced. */
         has_grafted = has_grafted || (fact->is_grafted && fact->is_odd);
         if (fact->verdict == DIFF_VERDICT_OWN) {
             continue;
@@ -302,7 +305,8 @@ static void judge_pairs(struct diff_facts sides[2])
             judge_pair(sides, fact, has_hidden);
         }
         has_hidden = has_hidden || (fact->is_hidden && (fact->is_odd || has_grafted));
-        /* The first line that a step of training made differ stands for all that use its parameters. */
+        /* After a step of training, the first line that differs stands for all lines that use
+         * its parameters. */
         has_hidden = has_hidden || (has_step && !fact->is_edited &&
                                     fact->verdict == DIFF_VERDICT_OWN);
         has_step = has_step || fact->is_hidden;
@@ -311,8 +315,8 @@ static void judge_pairs(struct diff_facts sides[2])
 
 /* ---- rounding ---- */
 
-/* A value is made by sums whose lengths are the dimensions of what goes in at most; a sum of n numbers adds
- * the root of n units to what its inputs have. */
+/* Estimates the rounding error of each value. The sums that made it are at most as long as the
+ * dimensions of its inputs; a sum of n numbers adds sqrt(n) units to the error of its inputs. */
 static void estimate_rounding(const struct diff_facts *facts)
 {
     for (uint32_t node = 0; node < facts->node_count; node++) {
@@ -342,9 +346,10 @@ static void estimate_rounding(const struct diff_facts *facts)
     }
 }
 
-/* A step of training may make any rounding error a large one: Adam divides a gradient that is nothing else by
- * its size. Of lines that were not edited, and gave equal values before the first step, differences may be
- * of that kind, if all values before it were equal or apart by rounding alone. false: out of memory. */
+/* Finds the sites whose differences may be rounding errors that a step of training enlarged:
+ * Adam divides a gradient by its size, even if it is only a rounding error. These are the sites
+ * that gave equal values before the first step, if all values before it were equal or differed
+ * by rounding alone. Returns false if memory ran out. */
 static bool find_steady(struct diff_facts *facts)
 {
     bool is_rounded = false;
@@ -373,7 +378,7 @@ static bool find_steady(struct diff_facts *facts)
     return true;
 }
 
-/* Whether a step of training may have made the difference of rounding. */
+/* Whether the difference may be a rounding error that a step of training enlarged. */
 static bool may_be_rounding(const struct diff_facts *facts,
                             const struct diff_fact *fact)
 {
@@ -381,12 +386,12 @@ static bool may_be_rounding(const struct diff_facts *facts,
            !fact->is_edited;
 }
 
-/* ---- what comes back ---- */
+/* ---- values that do not come back: is_lost ---- */
 
 struct losses {
     uint32_t *items[2]; /* owned */
     size_t counts[2];
-    size_t done[2]; /* so many were spread */
+    size_t done[2]; /* number of items that were spread */
 };
 
 static void
@@ -404,8 +409,8 @@ lose(struct diff_facts sides[2], struct losses *losses, unsigned side, uint32_t 
     }
 }
 
-/* Marks odd facts from which something was made that is odd, or that is equal and has as many elements
- * as the smaller of the pair. */
+/* Marks odd facts that are used: a value made from them is odd, or is equal and has as many
+ * elements as the smaller value of the pair. */
 static void find_used(struct diff_facts sides[2], unsigned side)
 {
     struct diff_facts *facts = &sides[side];
@@ -454,7 +459,7 @@ static int compare_figures(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-/* Whether it differs, or one run alone has it. */
+/* Whether the value differs or only one run has it. */
 static bool is_apart(const struct diff_fact *fact)
 {
     return fact->is_odd || fact->state == DIFF_STATE_CODE ||
@@ -496,7 +501,7 @@ static bool has_same_figures(const struct diff_details *a, const struct diff_det
            fabs((double)a->high - (double)b->high) <= slack;
 }
 
-/* The first of the odd facts that has as many elements, and no smaller mean. */
+/* Returns the index of the first odd fact with that count and no smaller mean. */
 static size_t find_figures(const struct diff_facts *facts, uint32_t count, double least)
 {
     size_t first = 0, end = facts->odd_count;
@@ -515,7 +520,7 @@ static size_t find_figures(const struct diff_facts *facts, uint32_t count, doubl
     return first;
 }
 
-/* Whether the other side has the value, elsewhere than in the fact's own pair. */
+/* Whether the other side has the value elsewhere than in the fact's own pair. */
 static bool is_elsewhere(const struct diff_facts *others,
                          const struct diff_facts *facts,
                          const struct diff_fact *fact)
@@ -543,7 +548,7 @@ static bool is_elsewhere(const struct diff_facts *others,
     return false;
 }
 
-/* Of the name and the value. */
+/* Returns a key of the name and the value. */
 static uint64_t key_of(const struct diff_facts *facts, const struct diff_fact *fact)
 {
     uint64_t parts[3] = {hash_64(diff_fact_name(facts, fact)), fact->path,
@@ -552,7 +557,7 @@ static uint64_t key_of(const struct diff_facts *facts, const struct diff_fact *f
     return hash_64((struct slice){(const char *)parts, sizeof parts});
 }
 
-/* Added to the key of an equal pair's value: at a site, and of an item anywhere. */
+/* Added to the key of an equal pair's value: at a site, and of an item at any place. */
 #define KEY_OF_SITE 0x9e3779b97f4a7c15u
 #define KEY_OF_ITEM 0xc2b2ae3d27d4eb4fu
 
@@ -561,15 +566,16 @@ static uint64_t key_of_site(const struct diff_fact *fact)
     return KEY_OF_SITE * (fact->site + 1);
 }
 
-/* A text that a line passes as it stands, and that no value is made from, such as the name of an
- * implementation: what it chooses shows in other values. */
+/* Whether the fact is a text that a line passes unchanged and that no value is made from, such
+ * as the name of an implementation. Its effect shows in other values. */
 static bool is_choice(const struct diff_facts *facts, const struct diff_fact *fact)
 {
     return fact->is_passed_text && fact->is_edited &&
            edges_to(facts, fact->node).edge == edges_to(facts, fact->node).end;
 }
 
-/* An item of a container that a function was given: it was put in elsewhere, and is only seen here. */
+/* Whether the fact is an item of a container that a function received. Another line put it
+ * there. */
 static bool is_seen_item(const struct diff_facts *facts, const struct diff_fact *fact)
 {
     return fact->is_part && diff_fact_site_of(facts, fact).site->kind == SITE_ENTER;
@@ -580,7 +586,7 @@ static bool has_key(const struct diff_facts *facts, uint64_t key)
     return number_map_get(&facts->alone, key) != NUMBER_MAP_NONE;
 }
 
-/* Whether nothing was made from it and the other run does not have it either. */
+/* Whether no value was made from it and the other run does not have it either. */
 static bool is_dropped(struct diff_facts sides[2], unsigned side, uint32_t number)
 {
     const struct diff_facts *facts = &sides[side];
@@ -596,7 +602,7 @@ static bool is_dropped(struct diff_facts sides[2], unsigned side, uint32_t numbe
                                    has_key(others, key_of(facts, fact) ^ KEY_OF_ITEM)));
 }
 
-/* Whether is_dropped may ask for an item. */
+/* Whether is_dropped may search for an item. */
 static bool has_seen_items(const struct diff_facts *facts)
 {
     for (size_t i = 0; i < facts->count; i++) {
@@ -609,7 +615,8 @@ static bool has_seen_items(const struct diff_facts *facts)
     return false;
 }
 
-/* The sites that one run alone reached: is_repeated may ask for what they computed in both. */
+/* Marks the sites that only one run reached. is_repeated may search for the values that both
+ * runs computed there. */
 static void mark_ways(const struct diff_facts *facts, uint8_t *ways)
 {
     for (size_t i = 0; i < facts->count; i++) {
@@ -651,7 +658,7 @@ static bool index_alone(struct diff_facts *facts, bool has_items)
     return is_done;
 }
 
-/* Whether its site has computed the same in both runs: a recomputation. */
+/* Whether both runs have an equal value of its site: it is a recomputation. */
 static bool is_repeated(const struct diff_facts *facts, const struct diff_fact *fact)
 {
     return fact->digest != 0 && has_key(facts, key_of(facts, fact) ^ key_of_site(fact));
@@ -676,10 +683,10 @@ static bool is_lost_at_once(struct diff_facts sides[2],
                (is_dropped(sides, side, number) && !is_repeated(&sides[side], fact));
     case DIFF_STATE_DIFFERS:
         if (fact->is_container) {
-            return false; /* as its items are */
+            return false; /* its items decide */
         }
         if (fact->is_grafted) {
-            return true; /* what was made from it is equal for that reason */
+            return true; /* values made from it are equal for that reason */
         }
         return (side == 1 && fact->verdict == DIFF_VERDICT_OWN && !fact->is_edited &&
                 !may_be_rounding(&sides[1], fact)) ||
@@ -691,8 +698,8 @@ static bool is_lost_at_once(struct diff_facts sides[2],
     }
 }
 
-/* Whether the line gives its name another value than in the other run, and neither run has the other's
- * value elsewhere. */
+/* Whether the line gives its name another value than in the other run, and neither run has the
+ * other's value elsewhere. */
 static bool is_other_value(const struct diff_facts sides[2],
                            const struct diff_fact *fact)
 {
@@ -703,8 +710,8 @@ static bool is_other_value(const struct diff_facts sides[2],
            !is_elsewhere(&sides[1], &sides[0], &sides[0].items[fact->partner]);
 }
 
-/* Such values do not come back, even if all that was made from them does: then they are absorbed. That is
- * certain of arrays alone: unrecorded code may have used a number. */
+/* Marks such values as lost. Those whose difference has no effect are absorbed. That is certain
+ * of arrays only: code that is not recorded may have used a number. */
 static void lose_other_values(struct diff_facts sides[2], struct losses *losses)
 {
     for (uint32_t i = 0; i < sides[1].count; i++) {
@@ -717,7 +724,7 @@ static void lose_other_values(struct diff_facts sides[2], struct losses *losses)
     }
 }
 
-/* What something lost was made from is lost. */
+/* Marks the odd inputs of lost facts as lost. */
 static void spread(struct diff_facts sides[2], struct losses *losses)
 {
     size_t *done = losses->done;
@@ -743,7 +750,7 @@ static void spread(struct diff_facts sides[2], struct losses *losses)
     }
 }
 
-/* Whether something is lost on the way of one run's own that begins with that fact. */
+/* Whether a fact is lost in the branch of one run alone that starts with that fact. */
 static bool is_way_lost(const struct diff_facts *facts, size_t first)
 {
     for (size_t i = first; i < facts->count && facts->items[i].state >= DIFF_STATE_CODE;
@@ -755,7 +762,7 @@ static bool is_way_lost(const struct diff_facts *facts, size_t first)
     return false;
 }
 
-/* The branch or loop that one run alone reached; NULL. */
+/* Returns the branch or loop that only one run reached. NULL: the fact is none. */
 static const struct site *condition_of(const struct diff_facts *facts,
                                        const struct diff_fact *fact)
 {
@@ -767,7 +774,8 @@ static const struct site *condition_of(const struct diff_facts *facts,
                : NULL;
 }
 
-/* What a condition reads is lost if the way that it chose is. */
+/* Marks the odd values that a condition reads as lost if a fact of the branch that it chose is
+ * lost. */
 static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -793,7 +801,8 @@ static void lose_conditions(struct diff_facts sides[2], struct losses *losses)
     }
 }
 
-/* A container of another length comes back if it has odd or new items and none of them is lost. */
+/* Whether an item of the container is lost. A container of another length comes back if it has
+ * odd or new items and none of them is lost. */
 static bool
 has_lost_items(const struct diff_facts *facts, uint32_t number, bool *has_odd)
 {
