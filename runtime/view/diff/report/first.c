@@ -1,4 +1,4 @@
-/* The first divergence in words: its place, its values, what it read. */
+/* The first divergence in words: its place, its values, its inputs. */
 #include "runtime/view/diff/report/words.h"
 
 #include "runtime/array/uninitialised.h"
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a statement read. */
+/* ---- inputs of a statement ---- */
 
 #define INPUTS_MOST     8
 #define READ_NAME_LIMIT 60
@@ -19,7 +19,7 @@
 struct wanted {
     struct slice name; /* borrowed from the site table */
     bool is_found;
-    bool is_uninitialised; /* its memory was not written when it was recorded */
+    bool is_uninitialised; /* the memory had not been written when it was recorded */
     struct buffer value;   /* owned */
 };
 
@@ -66,7 +66,7 @@ static void read_value(struct wanted *wanted,
     }
 }
 
-/* The values of all names that the event's statement read. */
+/* Finds the values of all names that the event's statement read. */
 static void read_values(struct diff_work *work,
                         unsigned side,
                         const struct log_event_view *event,
@@ -94,7 +94,7 @@ static void read_values(struct diff_work *work,
     }
 }
 
-/* What such memory holds is another thing in each run. */
+/* Adds the names of uninitialised memory, whose contents differ between runs. */
 static void add_uninitialised(const struct reads_search *reads_search,
                               struct buffer *text)
 {
@@ -110,8 +110,8 @@ static void add_uninitialised(const struct reads_search *reads_search,
     }
 }
 
-/* Attributes that the statement reads and that hold what no event has: an nn.Module's
- * parameters, most often. */
+/* Adds the attributes that the statement reads and whose values no event has: most often an
+ * nn.Module's parameters. */
 static void add_unreported(const struct reads_search *reads_search, struct buffer *text)
 {
     bool is_first = true;
@@ -132,7 +132,7 @@ static void add_unreported(const struct reads_search *reads_search, struct buffe
     }
 }
 
-/* A reader reports that memory ran out as a kind of damage. */
+/* Whether memory ran out, which a reader reports as damage. */
 static bool is_memory_out(const struct log_reader *reader)
 {
     for (size_t i = 0; i < log_reader_damage_count(reader); i++) {
@@ -170,8 +170,8 @@ static void add_found(struct diff_work *work,
     }
 }
 
-/* Adds to work->text what the event's statement read, a line each, as its trace recorded it last;
- * `heading` before the first. */
+/* Adds the inputs of the event's statement to work->text, one per line, with their last recorded
+ * values; `heading` precedes the first. */
 static void diff_reads_add(struct diff_work *work,
                            unsigned side,
                            const struct log_event_view *event,
@@ -197,14 +197,14 @@ static void diff_reads_add(struct diff_work *work,
     add_unreported(&reads_search, &work->text);
 }
 
-/* Places of two programs, in words. */
+/* ---- places of two programs, in words ---- */
 
 #define PATH_LIMIT 100
 #define NAME_LIMIT 100
-/* Of a deeper way the outermost and the innermost calls are reported. */
+/* Of a deeper stack only the outermost and the innermost calls are reported. */
 #define CALLS_MOST  16
 #define OUTER_CALLS 4
-/* The most loops around one line that are reported. */
+/* At most this many loops around one line are reported. */
 #define LOOPS_MOST 4
 
 struct diff_place diff_place_of(const struct log_item *item,
@@ -284,9 +284,9 @@ void diff_name_add(const struct log_event_view *event, struct buffer *text)
     text_add_shortened(text, event->path, NAME_LIMIT);
 }
 
-/* ---- the way to a call ---- */
+/* ---- the stack of calls ---- */
 
-/* The last site of the function at or before the line; SITE_NONE. */
+/* Returns the last site of the function at or before the line. SITE_NONE: there is none. */
 static uint32_t
 find_line(const struct site_table *table, uint32_t function, uint32_t line)
 {
@@ -301,8 +301,8 @@ find_line(const struct site_table *table, uint32_t function, uint32_t line)
     return found;
 }
 
-/* The loops around a site: each statement further to the left that stands before it has it
- * in its block. Gives how many. */
+/* Finds the loops around a site, innermost first, and returns their number. A statement before
+ * the site that is indented less has it in its block. */
 static uint32_t
 find_loops(const struct site_table *table, uint32_t site, uint32_t loops[LOOPS_MOST])
 {
@@ -383,7 +383,7 @@ static void add_call(struct diff_work *work,
     add_turns(work, side, call, line, text);
 }
 
-/* The call that stands `steps` above, and the line that it is at. */
+/* Returns the call that is `steps` levels up, and sets the line at which it is. */
 static const struct open_call *
 find_above(const struct open_call *call, uint32_t steps, uint32_t *line)
 {
@@ -430,7 +430,7 @@ static void add_source(struct diff_work *work, struct slice source)
     buffer_add_byte(&work->text, '\n');
 }
 
-/* The line of B, and that of A where it stands elsewhere or is not the same. */
+/* Adds the line of B, and A's if its place or text differs. */
 static void add_sources(struct diff_work *work, const struct diff_finding *finding)
 {
     struct diff_place places[2] = {{finding->modules[0], finding->lines[0]},
@@ -497,7 +497,7 @@ static void add_values(struct diff_work *work, const struct diff_finding *findin
     }
 }
 
-/* Where the caller's line is, for arguments. */
+/* Adds the caller's line, for an argument. */
 static void add_caller(struct diff_work *work, const struct open_call *call)
 {
     struct diff_place place;
@@ -512,7 +512,7 @@ static void add_caller(struct diff_work *work, const struct open_call *call)
     add_source(work, diff_place_source(work, 1, place));
 }
 
-/* Where the difference showed, if that is not the line to fix. */
+/* Adds the place that showed the difference, if it is not the line to fix. */
 static void add_seen(struct diff_work *work, const struct diff_finding *finding)
 {
     const struct log_event_view *event = &finding->items[1]->event;
@@ -546,7 +546,7 @@ static void add_event(struct diff_work *work, const struct diff_finding *finding
     }
 }
 
-/* Of control flow: the side whose condition it is, B's first. */
+/* Adds the inputs of a condition: B's, or A's if only A reached it. */
 static void add_flow(struct diff_work *work, const struct diff_finding *finding)
 {
     unsigned side = work->gap.points[1].path.size > 0 ? 1 : 0;
@@ -567,7 +567,7 @@ static void add_flow(struct diff_work *work, const struct diff_finding *finding)
     }
 }
 
-/* An item of one run alone. */
+/* Adds an item that only one run has. */
 static void add_item(struct diff_work *work, const struct diff_finding *finding)
 {
     unsigned side = finding->items[1] != NULL ? 1 : 0;
@@ -581,7 +581,7 @@ static void add_item(struct diff_work *work, const struct diff_finding *finding)
     buffer_add_byte(&work->text, '\n');
 }
 
-/* A gradient, or what a step wrote. */
+/* Adds a gradient, or a value that a step wrote. */
 static void add_update(struct diff_work *work, const struct diff_finding *finding)
 {
     unsigned side = finding->items[1] != NULL ? 1 : 0;

@@ -1,17 +1,17 @@
-/* What diff finds, kept for a page or a picture of it. */
+/* Notes: findings of diff, kept for a page or a picture of it. */
 #include "runtime/view/diff/report/notes.h"
 
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
 #include "runtime/view/words/paint.h"
 
-/* So many rows of a list are kept, and so many different words of marks. */
+/* Most rows of a list, and most different words of marks, that are kept. */
 #define ROW_MAX  500
 #define WORD_MAX 10000
-/* Of a chain of calls, so many are told. */
+/* Most calls of a stack that are shown. */
 #define CALL_MAX 6
 
-/* A mark and its words' number, in one. */
+/* A value of `marks` is a mark and its words' number; the mark has this many bits. */
 #define MARK_BITS 3
 
 bool diff_notes_init(struct diff_notes *notes)
@@ -63,7 +63,7 @@ static struct slice keep(struct diff_notes *notes, struct slice text)
     return kept.bytes == NULL ? SLICE("") : kept;
 }
 
-/* The text may be coloured, for a terminal. */
+/* Keeps a text without its colours for a terminal. */
 static struct slice keep_plain(struct diff_notes *notes, struct slice text)
 {
     notes->scratch.size = 0;
@@ -80,7 +80,7 @@ static struct slice path_of(const struct diff_notes *notes, int side, uint32_t n
     return module == NULL ? SLICE("") : module->table.path;
 }
 
-/* What the call is known by: the nn.Module's path, or the function. */
+/* Adds the name of a call: the nn.Module's path, or the function. */
 static void add_call(struct buffer *text,
                      const struct open_call *call,
                      const struct log_reader *reader)
@@ -94,7 +94,7 @@ static void add_call(struct buffer *text,
     }
 }
 
-/* `… → train → Model.forward  #4`: from the outermost to the call itself. */
+/* Returns `… → train → Model.forward  #4`: from the outermost call to the innermost. */
 static struct slice
 call_of(struct diff_notes *notes, const struct open_call *call, int side)
 {
@@ -135,7 +135,7 @@ static enum diff_list list_of(const struct diff_finding *finding)
     return finding->items[1] == NULL ? DIFF_LIST_ONLY_A : DIFF_LIST_ONLY_B;
 }
 
-/* The side that is told of: B, where it has something. */
+/* Returns the side that is shown: B, if it has an item. */
 static int side_of(const struct diff_finding *finding)
 {
     return finding->items[1] != NULL || finding->items[0] == NULL;
@@ -177,7 +177,7 @@ static void fill_row(struct diff_notes *notes,
     }
 }
 
-/* The row of the finding's line and name, or NULL; what it is found by. */
+/* Returns the row of the finding's line and name, or NULL. Sets its key. */
 static struct diff_row *find_row(const struct diff_rows *list,
                                  const struct diff_finding *finding,
                                  uint64_t *key)
@@ -265,7 +265,7 @@ static bool add_mark(struct diff_notes *notes, const struct diff_finding *findin
     if (item == NULL || item->kind != LOG_EVENT) {
         return true;
     }
-    /* That it is in B alone is told by the mark. */
+    /* A value in B alone needs no words: its mark shows that. */
     if (mark != FLOW_MARK_ONLY && notes->words.count < WORD_MAX &&
         !text_table_add(&notes->words, finding->words, &number)) {
         return false;

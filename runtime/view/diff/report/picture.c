@@ -1,4 +1,4 @@
-/* What differs between two traces, as a picture and as a page. */
+/* Picture and page of the differences between two traces. */
 #include "runtime/view/diff/report/picture.h"
 
 #include "runtime/base/memory.h"
@@ -15,7 +15,7 @@ struct diff_page {
     struct source_lines sources; /* owned */
     struct graph graph;          /* owned */
     struct page_list lists[DIFF_LIST_COUNT];
-    struct page_row *rows;     /* owned: of all lists */
+    struct page_row *rows;     /* owned: rows of all lists */
     struct buffer text;        /* owned */
     struct buffer pictures[2]; /* owned */
 };
@@ -63,7 +63,7 @@ static bool fill_lists(struct diff_page *diff, const struct diff_notes *notes)
     return true;
 }
 
-/* ---- what is said under the verdict ---- */
+/* ---- the text under the verdict ---- */
 
 static void add_lines(struct buffer *text, struct slice title, struct slice lines)
 {
@@ -161,7 +161,7 @@ static bool write_page(struct diff_page *diff,
                             : page_add(&page, bytes, &result, error);
 }
 
-/* A page around the graph's pictures in both themes. */
+/* Appends a page around the graph's pictures in both themes. */
 static bool diff_page_add(struct diff_notes *notes,
                           const struct diff_sentences *sentences,
                           const struct flow_graph *graph,
@@ -194,11 +194,10 @@ static bool diff_page_add(struct diff_notes *notes,
 
 /* ---- the picture ---- */
 
-/* More boxes than that nobody reads at once: so many around the first divergence are drawn
- * then. */
+/* A picture with more boxes is too large to read: it shows a window around the first divergence. */
 #define BOX_MAX    60
 #define WINDOW_MAX 40
-/* Beside a page's lines a picture shows what is nearest. */
+/* Most boxes of a picture on a page, next to the page's lines. */
 #define PAGE_BOX_MAX 16
 
 bool diff_picture_format(struct slice path,
@@ -222,7 +221,7 @@ bool diff_picture_format(struct slice path,
     return false;
 }
 
-/* ---- what is said ---- */
+/* ---- the sentences ---- */
 
 static void add_trace(struct buffer *text,
                       const char *path,
@@ -242,7 +241,7 @@ static void add_trace(struct buffer *text,
     }
 }
 
-/* The places of sentences in the text: it may move while it grows. */
+/* Ends a sentence. Stores its end, not its address, since the text moves when it grows. */
 static void sentences_end(struct diff_sentences *sentences, size_t *ends)
 {
     ends[sentences->count++] = sentences->text.size;
@@ -281,7 +280,7 @@ static bool is_worse(const struct flow_node *node)
     return node->mark > FLOW_MARK_EQUAL;
 }
 
-/* Equal numbers and texts are of no interest: they are there for those that differ. */
+/* Drops numbers and texts that are equal. Scalars are shown only for those that differ. */
 static bool drop_equal_scalars(struct flow_graph *graph, struct error *error)
 {
     bool *kept = memory_allocate(graph->node_count, sizeof *kept);
@@ -302,7 +301,7 @@ static bool drop_equal_scalars(struct flow_graph *graph, struct error *error)
     return is_done;
 }
 
-/* The node of the first divergence, or the one of a difference that is nearest to it. */
+/* Returns the node of the first divergence, or the differing node with the earliest event. */
 static uint32_t find_first(const struct flow_graph *graph, uint64_t event)
 {
     uint32_t found = FLOW_NONE;
@@ -323,7 +322,8 @@ static uint32_t find_first(const struct flow_graph *graph, uint64_t event)
     return found == FLOW_NONE ? 0 : found;
 }
 
-/* A way that was taken is no box: the first value that came of it tells of it. */
+/* Adds the words of the first divergence to its node. Control flow has no box: the first value
+ * that it caused gets the words. */
 static void report_first(struct flow_graph *graph, const struct diff_notes *notes)
 {
     struct flow_node *node;
@@ -393,7 +393,7 @@ static bool build(struct flow_graph *graph,
     flow.has_scalars = flow.has_scalars || notes->has_scalars;
     source_lines_init(&sources, reader, options->render.strip);
     is_done = flow_graph_build(graph, reader, &sources, &flow, error);
-    /* What can be read no more, and could be before, is where memory ran out. */
+    /* Damage that was not there before means that memory ran out. */
     if (is_done && (sources.has_failed ||
                     log_reader_damage_count(reader) > result->damage_counts[1])) {
         error_set_memory(error);

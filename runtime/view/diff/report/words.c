@@ -1,4 +1,4 @@
-/* What differs between two values, in words. */
+/* Difference of two values in words. */
 #include "runtime/view/diff/report/words.h"
 
 #include "runtime/view/words/change_text.h"
@@ -72,7 +72,7 @@ static void add_strides(struct buffer *text, const struct log_shape *shape)
     }
 }
 
-/* What the value is, without what it holds. */
+/* Adds the kind of the value, without its contents. */
 static void add_kind(struct buffer *text, const struct log_event_view *event)
 {
     const struct log_shape *shape = event->shape;
@@ -132,7 +132,7 @@ static void add_figures(struct buffer *text,
     real_add_short(text, seen == DIFF_SEEN_MEAN ? x->mean : x->std, DIGITS);
 }
 
-/* The indices of the element at a place in the sample. */
+/* Adds the indices of the element at a position in the sample. */
 static void
 add_sample_place(struct buffer *text, const struct sample_grid *grid, uint64_t place)
 {
@@ -148,7 +148,7 @@ add_sample_place(struct buffer *text, const struct sample_grid *grid, uint64_t p
     buffer_add_byte(text, ']');
 }
 
-/* Two numbers, with so many digits that they are seen to differ. */
+/* Adds two numbers with enough digits to show that they differ. */
 static void add_numbers(struct buffer *text, double a, double b)
 {
     struct buffer texts[2] = {BUFFER_INIT, BUFFER_INIT};
@@ -170,7 +170,7 @@ static void add_numbers(struct buffer *text, double a, double b)
     buffer_release(&texts[1]);
 }
 
-/* Row-major. */
+/* Adds the indices of an element whose number is in row-major order. */
 static void
 add_index(struct buffer *text, const struct log_shape *shape, uint64_t index)
 {
@@ -189,7 +189,7 @@ add_index(struct buffer *text, const struct log_shape *shape, uint64_t index)
     buffer_add_byte(text, ']');
 }
 
-/* The worst element of both. */
+/* Adds the worst element of both values. */
 static void
 add_worst(struct buffer *text, const struct diff_distance *distance, enum dtype dtype)
 {
