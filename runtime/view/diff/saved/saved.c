@@ -1,4 +1,4 @@
-/* What differs between two folders of saved tensors. */
+/* Comparison of two folders of saved tensors. */
 #include "runtime/view/diff/saved/saved.h"
 
 #include "runtime/array/array.h"
@@ -22,18 +22,18 @@
 
 #define DIFF_SAVED_ALONE SIZE_MAX
 
-/* What a tensor has on the other side. */
+/* The partner of a tensor on the other side. */
 struct diff_saved_mate {
     size_t index;          /* or DIFF_SAVED_ALONE */
-    size_t name_counts[2]; /* how many tensors A and B have of its full name */
+    size_t name_counts[2]; /* tensors of A and B with its full name */
 };
 
 struct diff_saved_match {
-    size_t counts[2];                 /* of tensors: A's, B's */
-    struct diff_saved_mate *mates[2]; /* owned; by the tensors' indices */
+    size_t counts[2];                 /* tensors of A, of B */
+    struct diff_saved_mate *mates[2]; /* owned; indexed like the tensors */
 };
 
-/* `event` points to `shape`: not to be copied. */
+/* A saved tensor as an event. Not to be copied: `event` points to `shape`. */
 struct saved_event {
     struct log_shape shape; /* borrows the array's */
     struct log_event_view event;
@@ -42,14 +42,14 @@ struct saved_event {
 struct diff_saved_values {
     struct diff_tolerance tolerance;
     struct diff_values values;
-    struct buffer pieces[2]; /* owned: of arrays that are not contiguous */
+    struct buffer pieces[2]; /* owned: pieces of arrays that are not contiguous */
 };
 
-/* Which tensor of one folder is which of another. */
+/* ---- pairs of tensors ---- */
 
-/* A tensor of one side, by what it is known by on both. */
+/* A tensor of one side, by keys that are the same on both. */
 struct place {
-    uint64_t name; /* of the full name in B's terms */
+    uint64_t name; /* hash of the full name in B's terms */
     uint64_t call;
     size_t index;
 };
@@ -60,8 +60,7 @@ static void diff_saved_match_release(struct diff_saved_match *match)
     memory_free(match->mates[1]);
 }
 
-/* The leaf of a container stands behind its name: `cache[0]['k']`. It is no part of a path, and
- * stays when the name is another. */
+/* Hashes a full name. The path of an item, as in `cache[0]['k']`, is not renamed. */
 static uint64_t
 hash_name(struct diff_names *names, unsigned side, struct slice full_name)
 {
@@ -86,7 +85,7 @@ static int compare_places(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The places of a side, sorted; NULL: out of memory. */
+/* Returns the places of a side, sorted. Owned by the caller; NULL: out of memory. */
 static struct place *
 make_places(const struct saved_folder *folder, unsigned side, struct diff_names *names)
 {
@@ -116,7 +115,7 @@ make_places(const struct saved_folder *folder, unsigned side, struct diff_names 
     return places;
 }
 
-/* Where the tensors of the same name end. */
+/* Returns the end of the tensors of the same name. */
 static size_t
 find_end(const struct place *places, size_t count, size_t start, uint64_t name)
 {
@@ -128,7 +127,7 @@ find_end(const struct place *places, size_t count, size_t start, uint64_t name)
     return end;
 }
 
-/* All tensors of one name. */
+/* Pairs all tensors of one name by the numbers of their calls. */
 static void match_name(struct diff_saved_match *match,
                        struct place *const places[2],
                        const size_t starts[2],
@@ -181,7 +180,7 @@ static void match_places(struct diff_saved_match *match, struct place *const pla
     }
 }
 
-/* To be released in any case. false: out of memory. */
+/* Pairs the tensors of two folders. Returns false if memory ran out. To be released in any case. */
 static bool diff_saved_match_init(struct diff_saved_match *match,
                                   const struct saved_folder *const folders[2],
                                   const struct diff_rename *renames,
@@ -209,9 +208,9 @@ static bool diff_saved_match_init(struct diff_saved_match *match,
     return is_done;
 }
 
-/* A saved tensor as an event of a trace. */
+/* ---- a saved tensor as an event of a trace ---- */
 
-/* Without statistics and strides, which are the way it was written. */
+/* Makes the event, without statistics, and without strides, which depend on how it was saved. */
 static void saved_event_make(struct saved_event *saved, const struct array *array)
 {
     saved->shape = (struct log_shape){
@@ -230,7 +229,7 @@ static void saved_event_make(struct saved_event *saved, const struct array *arra
     };
 }
 
-/* Goes through the array's values. */
+/* Adds the statistics. Reads all values. */
 static void saved_event_measure(struct saved_event *saved, const struct array *array)
 {
     uint64_t unwanted_hash;
@@ -240,7 +239,7 @@ static void saved_event_measure(struct saved_event *saved, const struct array *a
     saved->event.has_statistics = true;
 }
 
-/* Two saved tensors that should be the same. */
+/* ---- two saved tensors ---- */
 
 #define PIECE_SIZE (64 * 1024)
 
@@ -264,13 +263,13 @@ static void diff_saved_values_release(struct diff_saved_values *saved)
 
 /* ---- pieces ---- */
 
-/* The same elements of both, packed. */
+/* The next elements of both arrays. */
 struct pieces {
     const struct array *const *arrays;
     bool are_contiguous[2];
     uint64_t count; /* elements of each */
-    uint64_t first; /* the next one to compare */
-    size_t step;    /* so many at once */
+    uint64_t first; /* the next element to compare */
+    size_t step;    /* elements of a piece */
     struct slice bytes[2];
 };
 
@@ -291,7 +290,7 @@ static struct pieces pieces_begin(const struct array *const arrays[2])
     return pieces;
 }
 
-/* false at the end, or where memory ran out: has_failed of the buffers. */
+/* Returns false at the end, or if memory ran out: see has_failed of the buffers. */
 static bool pieces_next(struct pieces *pieces, struct buffer buffers[2])
 {
     uint64_t left = pieces->count - pieces->first;
@@ -345,13 +344,13 @@ static bool have_same_bytes(struct diff_saved_values *saved,
     return !have_failed(saved);
 }
 
-/* The elements of both, for the questions that come before their distance. */
+/* Elements of both arrays as doubles, for checks before their distance is measured. */
 struct elements {
     double numbers[2][DIFF_REALS_BLOCK];
-    size_t first, count; /* of the piece, that `numbers` hold */
+    size_t first, count; /* elements of the piece that are in `numbers` */
 };
 
-/* The next block of a piece, as doubles; false behind the last. */
+/* Reads the next block of a piece as doubles. Returns false at its end. */
 static bool elements_next(struct elements *elements, const struct pieces *pieces)
 {
     size_t count = pieces->bytes[0].size / dtype_size(pieces->arrays[0]->dtype);
@@ -398,8 +397,8 @@ static double largest_differing(const struct pieces *pieces, double largest)
     return largest;
 }
 
-/* An element may be off by what the sum that it came from was off by: the largest number of those
- * that are not the same in both shows how large that was. */
+/* Returns the largest number of those that differ. The error of an element depends on the sum
+ * that it was computed from; this number shows how large that was. */
 static double scale_of(struct diff_saved_values *saved,
                        const struct array *const arrays[2])
 {
@@ -415,7 +414,8 @@ static double scale_of(struct diff_saved_values *saved,
     return largest;
 }
 
-/* Whether no element is beyond tolerance, where that is known before they are measured. */
+/* Whether no element is beyond tolerance. Returns false also if that is only known after they
+ * are measured. */
 static bool are_within(struct diff_saved_values *saved,
                        const struct array *const arrays[2],
                        const struct diff_comparison *comparison)
@@ -437,8 +437,8 @@ static bool are_within(struct diff_saved_values *saved,
     return are_real;
 }
 
-/* As are_within. The scale can only widen the tolerance, so it is read where the elements are not
- * within without it. */
+/* As are_within, with the scale. The scale can only widen the tolerance, so it is computed only
+ * if elements are beyond tolerance without it. */
 static bool are_close(struct diff_saved_values *saved,
                       const struct array *const arrays[2],
                       struct diff_comparison *comparison)
@@ -472,7 +472,7 @@ static void measure(struct diff_saved_values *saved,
     }
     comparison->has_distance =
         diff_values_finish(&saved->values, &comparison->distance);
-    if (!comparison->has_distance) { /* elements that are no numbers */
+    if (!comparison->has_distance) { /* elements that are not numbers */
         comparison->seen = DIFF_SEEN_BYTES;
     } else if (comparison->distance.beyond_count > 0) {
         comparison->seen = DIFF_SEEN_VALUES;
@@ -501,7 +501,7 @@ static void compare_values(struct diff_saved_values *saved,
         comparison->differs_in_values ? DIFF_CAUSE_VALUES : DIFF_CAUSE_NONE;
 }
 
-/* Of A and B. false: out of memory. */
+/* Compares A and B. Returns false if memory ran out. */
 static bool diff_saved_values_compare(struct diff_saved_values *saved,
                                       const struct array *const arrays[2],
                                       struct diff_comparison *comparison)
@@ -528,9 +528,9 @@ struct work {
     struct diff_saved_match match;
     struct diff_saved_values values;
     struct buffer text;               /* owned: words, and a full name */
-    const struct saved_entry *before; /* the last one of B that was equal */
-    unsigned leader;                  /* the side whose order is followed */
-    bool has_stopped;                 /* `error` tells why */
+    const struct saved_entry *before; /* last tensor of B that was equal */
+    unsigned leader;                  /* side whose order is used */
+    bool has_stopped;                 /* `error` says why */
     struct error *error;
 };
 
@@ -540,7 +540,7 @@ bool diff_saved_is_equal(const struct diff_saved_result *result)
            result->only[1] == 0;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static void stop(struct work *work)
 {
@@ -669,7 +669,7 @@ static void compare_pair(struct work *work, const size_t indices[2])
 
 /* ---- all ---- */
 
-/* Two files of a tensor each were named to be compared, whatever is called how. */
+/* Pairs two files of one tensor each, whatever their names are. */
 static void pair_single(struct diff_saved_match *match)
 {
     if (match->counts[0] == 1 && match->counts[1] == 1) {
@@ -678,14 +678,15 @@ static void pair_single(struct diff_saved_match *match)
     }
 }
 
-/* The first tensor tells for all: files know their order, or the folder was made by others. */
+/* Whether the order in which tensors were saved is known. The first tensor shows it for all;
+ * folders that other programs made have no order. */
 static bool is_ordered(const struct saved_folder *folder)
 {
     return saved_folder_count(folder) > 0 &&
            saved_folder_entry(folder, 0)->tensor.order != SAVED_ORDER_UNKNOWN;
 }
 
-/* Those that the other side has alone, before its tensor `end`. */
+/* Reports the tensors that only the other side has, up to its tensor `end`. */
 static void add_others(struct work *work, size_t *next, size_t end)
 {
     unsigned other = 1 - work->leader;
