@@ -1,4 +1,4 @@
-/* The sites of two functions, as they are compared. */
+/* Faces: the sites of two functions, reduced to the fields that are compared. */
 #include "runtime/view/diff/sites/faces.h"
 
 #include "runtime/base/hash/hash.h"
@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* The likeness of two lines that are not equal is counted in 16ths. */
+/* The likeness of two lines is a number of sixteenths. */
 #define LIKENESS_MAX 16
 
 uint64_t diff_face_key(const struct diff_face *face)
@@ -48,14 +48,14 @@ static void face_fill(struct diff_face *face,
     for (uint32_t i = 0; i < site->read_count; i++) {
         face->reads = diff_mix(face->reads, module->name_keys[name++]);
     }
-    /* A function's first line has its name, by which it was found already. */
+    /* The first line of a function has its name, which was compared already. */
     if (program->sources != NULL && site->kind != SITE_ENTER) {
         face->line = source_lines_get(program->sources, module_number, site->line);
         face->text = face->line.size == 0 ? 0 : hash_64(face->line);
     }
 }
 
-/* What begins and what ends alike of two lines, of 16. */
+/* Returns the share of the longer line that is in a common prefix or suffix, in sixteenths. */
 static uint32_t line_likeness(struct slice a, struct slice b)
 {
     size_t shorter = a.size < b.size ? a.size : b.size;
@@ -76,8 +76,8 @@ static uint32_t line_likeness(struct slice a, struct slice b)
     return (uint32_t)((before + behind) * LIKENESS_MAX / longer);
 }
 
-/* Whether the two write a name in common, though not all: a statement that passes another number of
- * names. */
+/* Whether the two statements write a common name, though not only common ones: one passes more
+ * names than the other. */
 static bool share_name(const struct diff_face *a, const struct diff_face *b)
 {
     for (uint32_t i = 0; i < a->write_count; i++) {
@@ -90,7 +90,8 @@ static bool share_name(const struct diff_face *a, const struct diff_face *b)
     return false;
 }
 
-/* Of statements that write other names: the same one, if its text is mostly the same and a name is. */
+/* Scores two statements that write different names: they are the same one if most of the text is
+ * equal and one name is. */
 static uint32_t score_of_changed(const struct diff_faces *faces,
                                  const struct diff_face *left,
                                  const struct diff_face *right)
@@ -102,9 +103,10 @@ static uint32_t score_of_changed(const struct diff_faces *faces,
                : 0;
 }
 
-/* Points are compared with those of other pairs of the same two functions alone. Equal names count as
- * much as equal text, and half of it where nothing is written; equal reads count as much as half of a
- * line in common. Statements that write other names are no pair, but for score_of_changed. */
+/* Scores a pair of sites; scores are only compared within a pair of functions. Equal written
+ * names count as much as equal text, or half of it if nothing is written; equal reads as much as
+ * half of an equal line. Statements that write different names are no pair, except by
+ * score_of_changed. */
 uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b)
 {
     const struct diff_faces *faces = context;

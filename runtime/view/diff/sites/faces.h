@@ -1,4 +1,5 @@
-/* The sites of two functions, as they are compared: what they write and read, and their lines. */
+/* Faces: the sites of two functions with the fields that are compared: written names, read
+ * names, lines. */
 #ifndef MONITORCH_VIEW_DIFF_SITES_FACES_H
 #define MONITORCH_VIEW_DIFF_SITES_FACES_H
 
@@ -7,47 +8,47 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A site as it is compared. */
+/* The compared fields of a site. */
 struct diff_face {
     uint32_t site;
     enum site_kind kind;
     uint32_t arm;
     uint32_t column;
-    uint64_t names; /* all that are written, or the branch's condition; 0: none */
+    uint64_t names; /* hash of all written names, or the branch's condition; 0: none */
     uint64_t reads;
-    uint64_t text; /* of the line; 0: not known */
+    uint64_t text; /* hash of the line; 0: not known */
     struct slice line;
-    /* Borrowed from the module, as they are when they are asked for: written, then read. */
+    /* Borrowed from the module, which may change them: keys of written names, then of read ones. */
     const uint64_t *name_keys;
     uint32_t write_count, read_count;
 };
 
 struct diff_faces {
     struct diff_face *items[2]; /* owned */
-    uint64_t *keys[2];          /* owned: equal where all of a face is equal */
+    uint64_t *keys[2];          /* owned: keys, the same for equal faces */
     uint32_t counts[2];
-    bool has_text; /* on both sides */
+    bool has_text; /* both sides have sources */
 };
 
-/* Of the function with that number in the module with that number, for A and B. false: out of
- * memory. */
+/* Makes the faces of the function with that number, in the module with that number, of A and of
+ * B. Returns false if memory ran out. */
 bool diff_faces_init(struct diff_faces *faces,
                      struct diff_sites *sites,
                      const uint32_t modules[2],
                      const uint32_t functions[2]);
 void diff_faces_release(struct diff_faces *faces);
 
-/* The same again, with the keys that the sites' names have by now. */
+/* Fills the faces again, with the current keys of the sites' names. */
 void diff_faces_fill(struct diff_faces *faces,
                      struct diff_sites *sites,
                      const uint32_t modules[2],
                      const uint32_t functions[2]);
 
-/* Equal for faces of which all is equal. */
+/* Returns a key that equal faces share. */
 uint64_t diff_face_key(const struct diff_face *face);
 
-/* How well the a-th of A and the b-th of B go together, 0: not at all. `context` are the faces:
- * as struct diff_sequence asks for it. */
+/* Returns how well the a-th face of A and the b-th of B match; 0: not at all. `context` is the
+ * struct diff_faces. For struct diff_sequence. */
 uint32_t diff_face_score(const void *context, uint32_t a, uint32_t b);
 
 #endif

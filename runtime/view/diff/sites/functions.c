@@ -1,4 +1,5 @@
-/* The sites of a function that both programs have, paired; and names of its that B calls otherwise. */
+/* Pairs of sites of a function that both programs have, and its names that differ between the
+ * two. */
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
 #include "runtime/base/memory.h"
@@ -17,29 +18,30 @@ struct diff_keys {
     size_t count;
 };
 
-/* The function's own names on both sides. */
+/* Names of a function on both sides. */
 struct diff_locals {
     const struct diff_faces *faces; /* borrowed */
     struct diff_sites *sites;       /* borrowed */
     uint32_t modules[2];
     uint32_t functions[2];
     struct diff_keys written[2]; /* names that it writes */
-    struct diff_keys all[2];     /* and those that it reads */
+    struct diff_keys all[2];     /* names that it writes or reads */
     struct diff_local *renamed;  /* owned */
     size_t renamed_count;
     size_t renamed_capacity;
-    struct buffer line; /* owned: the line that was looked at last */
+    struct buffer line; /* owned: the last line that was made */
 };
 
 static void diff_locals_release(struct diff_locals *locals);
 
-/* So many names of a line are distinguished; a line's counterpart is sought so many lines ahead. */
+/* Names of a line that are distinguished, and lines ahead in which its counterpart is searched,
+ * at most. */
 #define LINE_NAME_MAX 32
 #define AHEAD_MAX     64
-/* So many names of a function are found to be others. */
+/* Names of a function that are found to be renamed, at most. */
 #define RENAMED_MAX 256
 
-/* Replaces the n-th name of a line: no line has these bytes. */
+/* Marks the number of a replaced name in a line. Lines of code do not contain this byte. */
 #define NAME_MARK '\x01'
 
 struct diff_local {
@@ -68,7 +70,8 @@ site_of(const struct diff_locals *locals, unsigned side, uint32_t face)
                 ->module->table.sites[locals->faces->items[side][face].site];
 }
 
-/* Sorted keys of the names that the function's sites write, or of all of theirs. */
+/* Makes a sorted list of the names' keys that the function's sites write, or also read. Returns
+ * false if memory ran out. */
 static bool list_keys(const struct diff_locals *locals,
                       unsigned side,
                       bool has_reads,
@@ -104,6 +107,7 @@ static bool has_key(const struct diff_keys *keys, uint64_t key)
     return bsearch(&key, keys->items, keys->count, sizeof key, compare_keys) != NULL;
 }
 
+/* Returns false if memory ran out. */
 static bool diff_locals_init(struct diff_locals *locals,
                              struct diff_sites *sites,
                              const struct diff_faces *faces,
@@ -126,7 +130,6 @@ static bool diff_locals_init(struct diff_locals *locals,
     return true;
 }
 
-/* false: out of memory. */
 static void diff_locals_release(struct diff_locals *locals)
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -147,8 +150,8 @@ static bool is_name_byte(char byte)
            (unsigned char)byte >= 0x80;
 }
 
-/* The next name of a line from `*at` on, that is no attribute; the text before it is added to
- * the line that is made. Empty: there is none. */
+/* Returns the next name of a line after `*at` that is not an attribute, and adds the text before
+ * it to `made`. "": there is none. */
 static struct slice next_name(struct buffer *made, struct slice line, size_t *at)
 {
     while (*at < line.size) {
@@ -170,8 +173,8 @@ static struct slice next_name(struct buffer *made, struct slice line, size_t *at
     return SLICE("");
 }
 
-/* A number that lines share which differ in nothing but their function's own names, which
- * are as often the same in both; 0: the line is not known. */
+/* Returns a hash of the line in which the names that the function writes are numbered. Lines
+ * that differ only in these names have the same hash. 0: the line is not known. */
 static uint64_t
 diff_locals_shape(struct diff_locals *locals, unsigned side, uint32_t face)
 {
@@ -204,7 +207,7 @@ diff_locals_shape(struct diff_locals *locals, unsigned side, uint32_t face)
     return line.size == 0 ? 0 : hash_64(buffer_slice(made));
 }
 
-/* B's line with the names that A has for them. */
+/* Hashes B's line with renamed names replaced by A's. */
 static uint64_t text_of(struct diff_locals *locals, struct slice line)
 {
     struct buffer *made = &locals->line;
@@ -226,8 +229,8 @@ static uint64_t text_of(struct diff_locals *locals, struct slice line)
 
 /* ---- names ---- */
 
-/* Whether the one name may have become the other: it is known to, or neither is known at all and
- * no function has both. */
+/* Whether one name may be a rename of the other: they are such a pair, or neither is in a pair
+ * and no function has both. */
 static bool may_become(const struct diff_locals *locals, const struct diff_local *local)
 {
     for (size_t i = 0; i < locals->renamed_count; i++) {
@@ -260,7 +263,8 @@ static bool add_local(struct diff_locals *locals, const struct diff_local *local
     return true;
 }
 
-/* Adds the pairs of names that the two sites have at the same places. */
+/* Adds the pairs of different names that the two sites write at the same positions. Returns
+ * false if memory ran out. */
 static bool add_names(struct diff_locals *locals, uint32_t a, uint32_t b)
 {
     const struct site *sites[2] = {site_of(locals, 0, a), site_of(locals, 1, b)};
@@ -299,7 +303,8 @@ static bool are_alike(struct diff_locals *locals, uint32_t a, uint32_t b)
     return shape != 0 && shape == diff_locals_shape(locals, 1, b);
 }
 
-/* The lines between two pairs, in their order. */
+/* Pairs the similar lines between two pairs, in order, and adds their names. Returns false if
+ * memory ran out. */
 static bool compare_between(struct diff_locals *locals,
                             const uint32_t start[2],
                             const uint32_t end[2])
@@ -342,9 +347,9 @@ static void give_keys(struct diff_locals *locals)
     }
 }
 
-/* Visits the faces that `partners` leaves without one. Where a name has become another one,
- * the sites of B's function have the keys of A's names from now on, and its faces their texts.
- * false: out of memory. */
+/* Finds renamed names by the lines without a partner. If there are some, the sites of B's
+ * function get the keys of A's names, and its faces get their texts. Returns false if memory ran
+ * out. */
 static bool diff_locals_rename(struct diff_locals *locals,
                                struct diff_faces *faces,
                                const uint32_t *partners,
@@ -379,13 +384,13 @@ static bool diff_locals_rename(struct diff_locals *locals,
     return !locals->line.has_failed && !locals->sites->names.text.has_failed;
 }
 
-/* ---- Pairing the sites of a function that both programs have ---- */
+/* ---- pairs of sites of a function that both programs have ---- */
 
-/* So many lines of a function are looked for at other places of it. */
+/* Lines of a function that are searched at other places of it, at most. */
 #define MOVED_MAX 500
 
-/* Names of a pair of sites: B's get the keys of A's, equal names first, then those that are left
- * in their order. */
+/* Gives names of B the keys of A's: equal names keep theirs, the others get those of A's other
+ * names in order. */
 static void pair_names(uint64_t *a, uint32_t a_count, uint64_t *b, uint32_t b_count)
 {
     uint32_t next = 0;
@@ -435,7 +440,8 @@ pair_sites(struct diff_module *a, uint32_t i, struct diff_module *b, uint32_t k)
                b_names + right->write_count, right->read_count);
 }
 
-/* Among the sites from `start` to `end` the only one of this kind and arm, or the count. */
+/* Returns the only site of this kind and arm from `start` to `end`. The count: there is none, or
+ * several. */
 static uint32_t find_single(const struct diff_faces *faces,
                             unsigned side,
                             uint32_t start,
@@ -457,7 +463,7 @@ static uint32_t find_single(const struct diff_faces *faces,
     return found;
 }
 
-/* Whether a site of the function has the name: reads it, or writes it too. */
+/* Whether a site of the function reads the name; without `is_read`, reads or writes it. */
 static bool
 has_name(const struct diff_faces *faces, unsigned side, uint64_t key, bool is_read)
 {
@@ -474,8 +480,8 @@ has_name(const struct diff_faces *faces, unsigned side, uint64_t key, bool is_re
     return false;
 }
 
-/* Whether a line can be the other one under another name: then neither function has both names, and
- * what the one reads later the other does. */
+/* Whether a line may be the other one with other names: neither function has both names, and
+ * either both functions read the name or none does. */
 static bool may_be_renamed(const struct diff_faces *faces, uint32_t a, uint32_t b)
 {
     const struct diff_face *left = &faces->items[0][a];
@@ -497,8 +503,8 @@ static bool may_be_renamed(const struct diff_faces *faces, uint32_t a, uint32_t 
     return true;
 }
 
-/* Sites left over between two pairs, each the only one of its kind there, are the same under
- * another name. */
+/* Pairs sites between two pairs that are the only ones of their kind there: they have other
+ * names. */
 static void pair_gap(const struct diff_faces *faces,
                      uint32_t *partners,
                      const uint32_t start[2],
@@ -534,7 +540,7 @@ static void pair_gaps(const struct diff_faces *faces, uint32_t *partners)
     }
 }
 
-/* The only one of its key that has no partner yet, or the count. */
+/* Returns the only face of that key without a partner. The count: there is none, or several. */
 static uint32_t find_left(const struct diff_faces *faces,
                           unsigned side,
                           const bool *is_paired,
@@ -563,7 +569,7 @@ static uint32_t count_key(const struct diff_faces *faces, unsigned side, uint64_
     return count;
 }
 
-/* Lines that were moved to another place of the function are still the same. */
+/* Pairs lines that were moved to another place of the function. Returns false if memory ran out. */
 static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
 {
     bool *is_paired[2] = {
@@ -600,7 +606,8 @@ static bool pair_moved(const struct diff_faces *faces, uint32_t *partners)
     return is_done;
 }
 
-/* The keys of faces become such that the functions' own names are no part of them. */
+/* Replaces the keys of faces by keys without the names that the functions write. Returns false
+ * if memory ran out. */
 static bool leave_out_names(struct diff_sites *sites,
                             struct diff_faces *faces,
                             const uint32_t modules[2],
@@ -661,8 +668,9 @@ bool diff_function_likeness(struct diff_sites *sites,
     return true;
 }
 
-/* Whether a line that is in a loop in one program alone is another line all the same: what an
- * unrolled loop or one that was moved into a function has left. */
+/* Whether the lines are no pair although they match: only one of them is in a loop, and they
+ * differ or occur several times. Such lines are left by a loop that was unrolled or moved into a
+ * function. */
 static bool is_out_of_loop(const struct diff_faces *faces,
                            const struct diff_module *a,
                            uint32_t i,
@@ -682,7 +690,7 @@ static bool is_out_of_loop(const struct diff_faces *faces,
                        : count_key(faces, 0, faces->keys[0][i])) > 1;
 }
 
-/* `x = []`: what a loop fills. */
+/* Whether the line makes an empty container, such as `x = []`, which a loop may fill. */
 static bool is_empty_beginning(struct slice line)
 {
     return slice_ends(line, SLICE(" = []")) || slice_ends(line, SLICE(" = {}")) ||
@@ -690,8 +698,8 @@ static bool is_empty_beginning(struct slice line)
            slice_ends(line, SLICE(" = dict()")) || slice_ends(line, SLICE(" = set()"));
 }
 
-/* Whether a comprehension became a loop, or the other way round: the line that begins the loop's
- * list is not the one that makes it. */
+/* Whether the lines are no pair because a comprehension became a loop, or the reverse: one of
+ * them makes the empty list that the loop fills. */
 static bool is_filled(const struct diff_faces *faces, uint32_t i, uint32_t k)
 {
     struct slice a = faces->items[0][i].line;
@@ -713,8 +721,8 @@ static bool align_faces(const struct diff_faces *faces, uint32_t *partners)
     return diff_sequence_align(&sequence, partners);
 }
 
-/* Names that have become others are found by the lines that are left, and then those are aligned
- * that were changed besides. */
+/* Aligns the faces; finds renamed names by the lines that are left; then aligns again, to match
+ * lines that have other changes too. Returns false if memory ran out. */
 static bool align_renamed(struct diff_sites *sites,
                           struct diff_faces *faces,
                           uint32_t *partners,
@@ -740,7 +748,7 @@ static bool align_renamed(struct diff_sites *sites,
     return is_done;
 }
 
-/* The functions and their sites are each other's. */
+/* Makes the functions and their sites partners. */
 static void set_partners(struct diff_sites *sites,
                          const struct diff_faces *faces,
                          const uint32_t *partners,

@@ -1,5 +1,5 @@
-/* Aligning two sequences: what is equal at both ends, then members that are there once in each
- * as anchors, and between these the best way by weight. */
+/* Alignment of two sequences. It matches equal ends; then members whose key occurs once in each
+ * sequence as anchors; and between these the members with the largest total score. */
 #include "runtime/view/diff/sites/sequence.h"
 
 #include "runtime/base/memory.h"
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to so many pairs all are looked at. */
+/* Ranges of at most this many pairs are aligned by comparing all pairs. */
 #define CELLS_MAX ((uint64_t)1 << 20)
-/* How long the pieces are of what is too long and has no anchors. */
+/* Length of the pieces into which a long range without anchors is cut. */
 #define PIECE 512
 
 struct range {
@@ -20,23 +20,23 @@ struct range {
 struct work {
     const struct diff_sequence *sequence; /* borrowed */
     uint32_t *partners;                   /* borrowed */
-    uint8_t *ways;                        /* owned: one for each cell */
+    uint8_t *ways;                        /* owned: enum way for each cell */
     size_t way_capacity;
-    uint32_t *rows; /* owned: two rows of weights */
+    uint32_t *rows; /* owned: two rows of scores */
     size_t row_capacity;
     struct anchor *anchors; /* owned */
     size_t anchor_capacity;
-    struct range *ranges; /* owned: still to be done */
+    struct range *ranges; /* owned: ranges to be aligned */
     size_t range_capacity;
     size_t range_count;
 };
 
-/* A member, by its key. */
+/* A member with its key. */
 struct anchor {
     uint64_t key;
     uint32_t index;
     uint32_t side;
-    /* Of one that is there once in each: */
+    /* Fields of a member that is once in each sequence. */
     uint32_t partner;
     uint32_t before; /* the anchor before it in the longest chain, or NONE */
 };
@@ -99,7 +99,8 @@ static bool reserve_cells(struct work *work, const struct range *range)
     return is_done;
 }
 
-/* From the ends to the starts, so that the way is found forwards. */
+/* Computes the best score of the rest from each cell, from the ends to the starts, so that the
+ * best way can be followed forwards. */
 static void weigh(struct work *work, const struct range *range)
 {
     const struct diff_sequence *sequence = work->sequence;
@@ -184,7 +185,8 @@ static int compare_places(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Leaves those that are there once in each, in the order of A. */
+/* Keeps the members whose key is once in each sequence, in the order of A, and returns their
+ * number. */
 static size_t keep_unique(struct anchor *anchors, size_t count)
 {
     size_t kept = 0;
@@ -206,8 +208,8 @@ static size_t keep_unique(struct anchor *anchors, size_t count)
     return kept;
 }
 
-/* Pairs the longest chain that ascends on both sides, and gives what lies between. `ends` has
- * room for `count`. */
+/* Pairs the longest chain of anchors that ascends on both sides, and adds the ranges between
+ * them. `ends` has room for `count`. Returns false if memory ran out. */
 static bool chain_anchors(struct work *work,
                           struct anchor *anchors,
                           size_t count,
@@ -249,7 +251,8 @@ static bool chain_anchors(struct work *work,
     return push(work, range);
 }
 
-/* `is_split`: there were anchors. */
+/* Splits the range at its anchors. `is_split` becomes whether it has some. Returns false if
+ * memory ran out. */
 static bool split_by_anchors(struct work *work, struct range range, bool *is_split)
 {
     size_t count = (size_t)length(&range, 0) + length(&range, 1);

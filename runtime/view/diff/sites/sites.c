@@ -1,4 +1,4 @@
-/* Which modules and functions of two programs are the same. */
+/* Pairs of modules and functions of two programs. */
 #include "runtime/view/diff/sites/sites.h"
 
 #include "runtime/base/hash/hash.h"
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Names of the one program as the other one writes them. */
+/* ---- names of A in terms of B ---- */
 
 void diff_names_init(struct diff_names *names,
                      const struct diff_rename *renames,
@@ -23,7 +23,7 @@ void diff_names_release(struct diff_names *names)
     buffer_release(&names->text);
 }
 
-/* Whether whole dotted parts of `name` from `start` on are `part`. */
+/* Whether `name` has `part` at `start`, as whole dotted parts. */
 static bool stands_at(struct slice name, size_t start, struct slice part)
 {
     size_t end = start + part.size;
@@ -45,8 +45,8 @@ find_rename(const struct diff_names *names, struct slice name, size_t start)
     return NULL;
 }
 
-/* A name of A in terms of B: dotted parts that are renamed are replaced, wherever they stand
- * (`self.scale` by `scale=factor`). Valid until the next one is asked for. */
+/* Translates a name of A into terms of B: renamed dotted parts are replaced at any position
+ * (`self.scale` by `scale=factor`). Valid until the next call. */
 static struct slice translate(struct diff_names *names, struct slice name)
 {
     size_t start = 0;
@@ -83,8 +83,7 @@ static bool ends_with_path(struct slice path, struct slice end)
            (path.size == end.size || path.bytes[path.size - end.size - 1] == '/');
 }
 
-/* Whether file `a` of A is renamed, and that `b` of B is what it is called there: whole, or by
- * last parts. */
+/* Whether a rename maps file `a` of A to file `b` of B, by whole paths or last parts. */
 static bool
 diff_names_map_file(const struct diff_names *names, struct slice a, struct slice b)
 {
@@ -99,10 +98,9 @@ diff_names_map_file(const struct diff_names *names, struct slice a, struct slice
 
 static void diff_module_release(struct diff_module *module);
 
-/* What diff knows of a module by itself: keys of its functions, sites and names, and which loop
- * is around what. */
+/* ---- one module: keys of its functions, sites and names, and its loops ---- */
 
-/* Of files whose sources are not known. */
+/* Most lines of a file whose source is not known. */
 #define LINES_MAX 65536
 
 static void
@@ -145,7 +143,8 @@ find_keys(struct diff_module *module, struct diff_sites *sites, unsigned side)
     }
 }
 
-/* A loop's body ends at the first statement of the function that is indented no more than its head. */
+/* Finds the innermost loop around each site. A loop's body ends at the first statement of the
+ * function that is indented no more than its head. */
 static void find_loops(struct diff_module *module, uint32_t *innermost)
 {
     const struct site_table *table = &module->module->table;
@@ -162,7 +161,7 @@ static void find_loops(struct diff_module *module, uint32_t *innermost)
             loop = module->sites[loop].around;
         }
         innermost[site->function] = loop;
-        /* A site in a loop's header belongs to no turn of it. */
+        /* A site in a loop's header is outside of its turns. */
         while (loop != DIFF_NONE && site->line == table->sites[loop].line) {
             loop = module->sites[loop].around;
         }
@@ -184,16 +183,16 @@ static uint32_t count_lines(const struct site_table *table, struct slice source)
     for (size_t at = 0; at < source.size; at++) {
         feeds += source.bytes[at] == '\n';
     }
-    /* A line number may be any in a damaged trace. */
+    /* In a damaged trace line numbers may be arbitrary. */
     if (count > feeds && count > LINES_MAX) {
         count = feeds;
     }
     return (count > feeds ? count : feeds) + 1;
 }
 
-/* Calls are made from lines that may have no site: those between a loop's head and the last
- * site in its body are in it. Loops are in the order of their lines: inner ones
- * follow outer ones. */
+/* Finds the innermost loop around each line, since calls are made from lines that may have no
+ * site: the lines between a loop's head and the last site in its body. Loops are in the order of
+ * their lines, so inner ones follow outer ones. */
 static void find_line_loops(struct diff_module *module)
 {
     const struct site_table *table = &module->module->table;
@@ -219,6 +218,7 @@ static void find_line_loops(struct diff_module *module)
     }
 }
 
+/* Fills the module's own keys and loops, without a partner. Returns false if memory ran out. */
 static bool diff_module_init(struct diff_module *module,
                              const struct log_module *log_module,
                              struct diff_sites *sites,
@@ -261,7 +261,6 @@ static bool diff_module_init(struct diff_module *module,
     return true;
 }
 
-/* A module's keys and loops as if it were alone. false: out of memory. */
 static void diff_module_release(struct diff_module *module)
 {
     memory_free(module->functions);
@@ -273,14 +272,15 @@ static void diff_module_release(struct diff_module *module)
     *module = (struct diff_module){.partner = DIFF_NONE};
 }
 
-/* Pairing the lines of a module that both programs have, and the loops around its sites. */
+/* ---- pairs of lines and of loops of a module that both programs have ---- */
 
 struct texts {
     struct diff_module *const *modules;
-    uint64_t *const *keys; /* of the lines; 0: not known */
+    uint64_t *const *keys; /* keys of the lines; 0: not known */
 };
 
-/* Of two lines that changed places, the one whose sites are known to be the same did not move. */
+/* Scores two lines with equal texts. If two lines changed places, the one whose sites are paired
+ * scores higher: it did not move. */
 static uint32_t score_equal(const void *context, uint32_t a, uint32_t b)
 {
     const struct texts *texts = context;
@@ -293,7 +293,7 @@ static uint32_t score_equal(const void *context, uint32_t a, uint32_t b)
                : 2;
 }
 
-/* The line without a comment behind it. */
+/* Returns the line without a comment at its end. */
 static struct slice without_comment(struct slice line)
 {
     char quote = 0;
@@ -313,7 +313,8 @@ static struct slice without_comment(struct slice line)
     return line;
 }
 
-/* 0: a line that is not known. */
+/* Returns a key for each line; 0: the line is not known. Owned by the caller; NULL: out of
+ * memory. */
 static uint64_t *line_keys(const struct diff_program *program, uint32_t number)
 {
     const struct diff_module *module = &program->modules[number];
@@ -359,7 +360,7 @@ static bool pair_texts(struct diff_module *const modules[2],
     return true;
 }
 
-/* The lines of sites that are the same; where a line has several, the first ones decide. */
+/* Pairs the lines of paired sites. If a line has several sites, the first one decides. */
 static void pair_site_lines(struct diff_module *const modules[2])
 {
     const struct site_table *a = &modules[0]->module->table;
@@ -413,8 +414,8 @@ static bool is_around(const struct diff_module *module, uint32_t site, uint32_t 
     return at == loop;
 }
 
-/* Pairs the lines of a pair of modules whose functions are paired, and finds the loops that
- * both have. false: out of memory. */
+/* Finds the innermost loop around each site that both programs have, for a pair of modules whose
+ * functions are paired. */
 static void diff_loops_pair(struct diff_sites *sites, uint32_t number)
 {
     struct diff_module *module = &sites->programs[0].modules[number];
@@ -442,15 +443,15 @@ static void diff_loops_pair(struct diff_sites *sites, uint32_t number)
     }
 }
 
-/* Which functions of two programs are the same: by name, else by their lines. */
+/* ---- pairs of functions: by name, else by their lines ---- */
 
-/* So many pairs of functions that have no partner by name are compared. */
+/* Functions without a partner by name are compared if there are at most this many pairs. */
 #define LIKE_MAX 2500
-/* Functions are the same from so much on; a name with the same last part counts for so much. */
+/* Functions with this likeness are paired. A name with an equal last part adds to it. */
 #define LIKE_PERCENT      60
 #define SAME_NAME_PERCENT 20
 
-/* A function by its name. Of those of one name, the first is that of the other's first. */
+/* A function by its name. Functions of one name are paired in order. */
 struct named {
     uint64_t key;
     uint32_t module;
@@ -471,7 +472,7 @@ static int compare_named(const void *left, const void *right)
     return a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* Functions of both programs that have no partner, in the order of their names. */
+/* Functions of both programs without a partner, sorted by name. */
 struct named_lists {
     struct named *items[2]; /* owned */
     size_t counts[2];
@@ -483,8 +484,9 @@ static void named_lists_release(struct named_lists *lists)
     memory_free(lists->items[1]);
 }
 
-/* Those of the modules from `firsts` to before `ends`. Those without sites too: calls are of functions; where
- * `is_left`, only those with sites, and no module's own code. To be released; false: out of memory. */
+/* Lists the functions of the modules `firsts` up to, without, `ends`. Functions without sites
+ * are listed too, since calls refer to them; with `is_left` only those with sites, and no
+ * module's own code. Returns false if memory ran out. To be released in either case. */
 static bool named_lists_init(struct named_lists *lists,
                              const struct diff_sites *sites,
                              const uint32_t firsts[2],
@@ -530,7 +532,7 @@ pair_named(struct diff_sites *sites, const struct named *a, const struct named *
     return diff_function_pair(sites, modules, functions);
 }
 
-/* Whether no other function of that side's list has that name. */
+/* Whether the name of the side's i-th function occurs once in its list. */
 static bool is_single(const struct named_lists *lists, unsigned side, size_t i)
 {
     const struct named *list = lists->items[side];
@@ -539,7 +541,8 @@ static bool is_single(const struct named_lists *lists, unsigned side, size_t i)
            (i + 1 == lists->counts[side] || list[i + 1].key != list[i].key);
 }
 
-/* Pairs functions of one name; where `is_left`, those whose name only one function of each side has. */
+/* Pairs functions of equal names; with `is_left`, only names that occur once on each side.
+ * Returns false if memory ran out. */
 static bool
 pair_lists(struct diff_sites *sites, const struct named_lists *lists, bool is_left)
 {
@@ -560,7 +563,8 @@ pair_lists(struct diff_sites *sites, const struct named_lists *lists, bool is_le
     return true;
 }
 
-/* The function of B that is most like one of A under another name; count: there is none. */
+/* Finds the function of B that is most similar to a function of A. `found` becomes the count if
+ * there is none. Returns false if memory ran out. */
 static bool find_like(struct diff_sites *sites,
                       const struct named *a,
                       const struct named *others,
@@ -599,7 +603,8 @@ static bool find_like(struct diff_sites *sites,
     return true;
 }
 
-/* Functions that are the same under another name, as those of a class that was renamed. */
+/* Pairs functions whose names differ, such as the methods of a renamed class. Returns false if
+ * memory ran out. */
 static bool pair_like(struct diff_sites *sites, const struct named_lists *lists)
 {
     if (lists->counts[0] * lists->counts[1] > LIKE_MAX) {
@@ -622,7 +627,8 @@ static bool pair_like(struct diff_sites *sites, const struct named_lists *lists)
     return true;
 }
 
-/* Pairs functions of a pair of modules: by name, then those that are left. false: out of memory. */
+/* Pairs the functions of a pair of modules: by name, then the others by their lines. Returns
+ * false if memory ran out. */
 static bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules[2])
 {
     const uint32_t ends[2] = {modules[0] + 1, modules[1] + 1};
@@ -639,7 +645,7 @@ static bool diff_functions_pair(struct diff_sites *sites, const uint32_t modules
     return is_done;
 }
 
-/* Functions that were moved to another file. false: out of memory. */
+/* Pairs functions that were moved to another file. Returns false if memory ran out. */
 static bool diff_functions_pair_left(struct diff_sites *sites)
 {
     const uint32_t ends[2] = {sites->programs[0].count, sites->programs[1].count};
@@ -652,8 +658,7 @@ static bool diff_functions_pair_left(struct diff_sites *sites)
     return is_done;
 }
 
-/* Modules without a likely partner are compared by their functions; not more than so many
- * pairs of them. */
+/* Modules without a likely partner are compared by their functions: at most this many pairs. */
 #define COMPARED_MAX 20000
 
 void diff_sites_init(struct diff_sites *sites, const struct diff_align_options *options)
@@ -708,7 +713,7 @@ static uint32_t named_like(const struct diff_module *a, const struct diff_module
     return count;
 }
 
-/* Why two modules may be the same, the best reason first. */
+/* Reasons why two modules may be the same, the best one first. */
 enum reason {
     REASON_RENAMED,
     REASON_PATH,
@@ -747,7 +752,7 @@ static bool has_reason(const struct diff_sites *sites,
         fewest = b->module->table.function_count < fewest
                      ? b->module->table.function_count
                      : fewest;
-        /* The module itself is a function that all have. */
+        /* Function 0 is the module itself, which every module has. */
         return fewest > 1 && named_like(a, b) * 2 >= fewest - 1;
     }
 }
@@ -815,7 +820,7 @@ bool diff_sites_update(struct diff_sites *sites)
     return !sites->names.text.has_failed;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 void diff_sites_likeness(const struct diff_sites *sites, struct diff_likeness *likeness)
 {
