@@ -1,4 +1,4 @@
-/* Two values that should be the same. */
+/* Comparison of two values that should be equal. */
 #include "runtime/view/diff/values/compare.h"
 
 #include "runtime/view/diff/align/align.h"
@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- Two arrays, by what was recorded of them: hashes, statistics and samples ---- */
+/* ---- two arrays, by recorded hashes, statistics and samples ---- */
 
-/* The sums of the same numbers in another order are no further apart, by the numbers' size. */
+/* Sums of the same numbers in another order differ by less, relative to the numbers' size. */
 #define SAME_NUMBERS 2e-15
-/* An array's numbers may be larger than those in its sample by so much. */
+/* An array's largest number is assumed to be at most this many times that of its sample. */
 #define SAMPLE_SHARE 4
 
-/* The figures, and how far apart they may be: those that are sums of many elements are as exact
- * as the elements are, by the usual size of these. */
+/* Compares the statistics. Those that are sums of many elements are as exact as the elements,
+ * relative to the elements' usual size. Returns the first figure beyond tolerance. */
 static enum diff_seen compare_figures(const struct log_event_view *a,
                                       const struct log_event_view *b,
                                       struct diff_comparison *comparison)
@@ -61,8 +61,9 @@ static enum diff_seen compare_figures(const struct log_event_view *a,
     return DIFF_SEEN_NOTHING;
 }
 
-/* Other hashes, but sums that noise would have changed: the order is another. Zeros are left
- * out: -0 and 0 have different hashes. Not where the sample has seen noise. */
+/* Whether two arrays with different hashes have the same numbers in another order: noise would
+ * have changed their sums. Arrays with zeros are excluded, since -0 and 0 have different hashes.
+ * Only for samples that show no noise. */
 static bool is_other_order(const struct statistics *a, const struct statistics *b)
 {
     double size = fmax(diff_usual_size(a), diff_usual_size(b));
@@ -74,7 +75,7 @@ static bool is_other_order(const struct statistics *a, const struct statistics *
            fabs(a->std - b->std) <= SAME_NUMBERS * size;
 }
 
-/* Whether the same places of both were sampled. */
+/* Whether the samples of both are from the same positions. */
 static bool diff_have_samples(const struct log_event_view *a,
                               const struct log_event_view *b)
 {
@@ -99,11 +100,11 @@ static double largest_of(const struct log_event_view *event)
     return isfinite(largest) ? largest : 0;
 }
 
-/* The elements of two samples at the same places, of which `apart` is how far apart they are. */
+/* Elements of two samples at the same positions, and their distances. */
 struct sample_pairs {
     double a[SAMPLE_MAX], b[SAMPLE_MAX];
     double apart[SAMPLE_MAX];
-    double sizes[SAMPLE_MAX]; /* of b's elements that differ */
+    double sizes[SAMPLE_MAX]; /* magnitudes of b's elements */
 };
 
 static void read_reals(struct sample_pairs *pairs,
@@ -119,7 +120,7 @@ static void read_reals(struct sample_pairs *pairs,
     }
 }
 
-/* Of complex numbers, and of integers that no double holds. */
+/* Reads complex numbers, and integers that are too large for a double. */
 static void read_elements(struct sample_pairs *pairs,
                           const struct log_event_view *const events[2])
 {
@@ -138,8 +139,8 @@ static void read_elements(struct sample_pairs *pairs,
     }
 }
 
-/* The bound of an element's error grows with the largest numbers of its array. Only those that differ
- * between the two count, as far as was recorded: so the fill value of a mask does not hide the
+/* Returns the scale of the tolerance: it grows with the largest numbers of the array. Only
+ * elements that are known to differ count, so that the fill value of a mask does not hide the
  * others. */
 static double sample_scale(const struct sample_pairs *pairs, size_t count, double most)
 {
@@ -154,7 +155,7 @@ static double sample_scale(const struct sample_pairs *pairs, size_t count, doubl
     return fmin(SAMPLE_SHARE * largest, most);
 }
 
-/* Sets the tolerance of the smaller numbers, where the sample has two sizes of them. */
+/* Sets the tolerance of the smaller numbers if the sample has numbers of two sizes. */
 static void find_lower(const struct sample_pairs *pairs,
                        size_t count,
                        struct diff_comparison *comparison)
@@ -162,7 +163,7 @@ static void find_lower(const struct sample_pairs *pairs,
     double split;
 
     if (comparison->floor > 0) {
-        return; /* find_bound did */
+        return; /* find_bound set it */
     }
     split = diff_find_split(pairs->a, count);
     if (split > 0) {
@@ -172,7 +173,7 @@ static void find_lower(const struct sample_pairs *pairs,
     }
 }
 
-/* How far a place of the sample may be from b's there. */
+/* Returns the tolerance of an element of the sample; `size` is the magnitude of b's. */
 static double limit_of(const struct diff_comparison *comparison, double size)
 {
     const struct diff_lower *lower = &comparison->lower;
@@ -224,10 +225,10 @@ static bool compare_samples(const struct log_event_view *a,
     return is_within;
 }
 
-/* One number of a small array may be as exact by chance: its floor does not count below the tolerance. */
+/* A number of a smaller array may be exact by chance, so its floor does not lower the tolerance. */
 #define FLOOR_COUNT_MIN 16
 
-/* How far apart the elements may be: by the noise floor where it is known, else by the dtypes. */
+/* Finds the tolerance of the elements: by the noise floor if it is known, else by the dtypes. */
 static void find_bound(const struct diff_tolerance *tolerance,
                        const struct log_event_view *a,
                        const struct log_event_view *b,
@@ -258,7 +259,8 @@ static void find_bound(const struct diff_tolerance *tolerance,
     comparison->atol = fmax(DIFF_FLOOR_MULTIPLE * comparison->floor, least);
 }
 
-/* Sets the cause to VALUES where they differ by more than may be. Their forms are comparable. */
+/* Sets the cause to VALUES if the arrays differ by more than the tolerance. Their forms must be
+ * comparable. */
 static void diff_compare_arrays(const struct diff_tolerance *tolerance,
                                 const struct log_event_view *a,
                                 const struct log_event_view *b,
@@ -304,13 +306,14 @@ static void diff_compare_arrays(const struct diff_tolerance *tolerance,
         comparison->seen == DIFF_SEEN_NOTHING ? DIFF_CAUSE_NONE : DIFF_CAUSE_VALUES;
 }
 
-/* A Python number often came out of a tensor of float32. */
+/* Python numbers often come from a float32 tensor. */
 #define SCALAR_RTOL 1e-5
 #define SCALAR_ATOL 1e-9
 
 /* ---- forms ---- */
 
-/* Types are known by their last part: files, and so modules, may have other names. */
+/* Compares two types by the last parts of their names: files, and so modules, may have other
+ * names. */
 static bool
 is_same_type(const struct diff_tolerance *tolerance, struct slice a, struct slice b)
 {
@@ -344,7 +347,8 @@ static bool differs_in_shape(const struct log_shape *a, const struct log_shape *
             memcmp(a->shape, b->shape, a->dimension_count * sizeof *a->shape) != 0);
 }
 
-/* Of dimensions of one element no stride counts, and none of an empty array. */
+/* Whether the strides differ. Strides of dimensions of one element, and of an empty array, do
+ * not count. */
 static bool differs_in_strides(const struct log_shape *a, const struct log_shape *b)
 {
     if (a->strides == NULL || b->strides == NULL) {
@@ -521,7 +525,7 @@ static void compare_scalars(const struct diff_tolerance *tolerance,
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole comparison ---- */
 
 void diff_compare_init(struct diff_compare *compare, struct diff_tolerance tolerance)
 {
@@ -548,7 +552,7 @@ bool diff_compare_is_same(struct diff_compare *compare,
     if (a->has_hash && b->has_hash && a->shape->dtype == b->shape->dtype) {
         return a->hash == b->hash;
     }
-    /* Of one that was not measured nothing more can be told. */
+    /* If one was not measured, the forms are all that can be compared. */
     return !(a->has_statistics && b->has_statistics) && !diff_have_samples(a, b);
 }
 

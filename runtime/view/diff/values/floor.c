@@ -9,22 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first value in which the two runs differ is no further apart than so many units of the noise:
- * more is another random number. */
+/* The first value that differs may differ by at most this many units of the noise. If it differs
+ * by more, the runs have other random numbers. */
 #define FIRST_UNITS 64
-/* A value that noise changes by more, by its size, has no floor: it would hide every fault. */
+/* A value that noise changes by a larger part of its size has no floor, since it would hide
+ * every error. */
 #define LARGEST_PART 0.1
 
-/* The two traces side by side, while they are measured. */
+/* State of the measurement: two traces side by side. */
 struct measuring {
     struct diff_floor *floor;
     struct log_reader *readers[2]; /* owned: A, with noise */
     struct source_lines sources[2];
-    double unit; /* of the noise; 0: an ulp of the value's dtype */
+    double unit; /* unit of the noise; 0: an ulp of the value's dtype */
     bool has_differed;
 };
 
-/* ---- is it the noise of this recording ---- */
+/* ---- does the noise belong to this recording ---- */
 
 static double unit_of_name(struct slice name)
 {
@@ -39,7 +40,7 @@ static double unit_of_name(struct slice name)
     return 0;
 }
 
-/* Sets the state to what the settings of the trace with noise say. */
+/* Sets the state by the settings of the trace with noise. */
 static void read_settings(struct measuring *measuring, bool is_given)
 {
     const struct log_setting *noise =
@@ -67,7 +68,7 @@ static void read_settings(struct measuring *measuring, bool is_given)
     measuring->unit = unit_of_name(floor->noise);
 }
 
-/* ---- how far apart two events are ---- */
+/* ---- the distance of two events ---- */
 
 static bool is_measured(const struct log_event_view *a, const struct log_event_view *b)
 {
@@ -114,7 +115,8 @@ static double sample_apart(const struct log_event_view *a,
     return worst;
 }
 
-/* How far apart two values of the runs are, of two sizes of numbers the smaller ones; INFINITY: the one is no noise of the other. */
+/* Returns the distance of two values of the runs; if they have numbers of two sizes, that of the
+ * smaller ones. INFINITY: noise cannot explain the difference. */
 static double events_apart(const struct log_event_view *a,
                            const struct log_event_view *b)
 {
@@ -160,7 +162,7 @@ static bool set_floor(struct diff_floor *floor, uint64_t event, double apart)
     return true;
 }
 
-/* false: out of memory. */
+/* Measures a pair of events. Returns false if memory ran out. */
 static bool measure_pair(struct measuring *measuring,
                          const struct log_event_view *a,
                          const struct log_event_view *b)

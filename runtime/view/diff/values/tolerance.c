@@ -1,4 +1,4 @@
-/* How far apart two numbers are, and how far they may be. */
+/* Distances of numbers, and tolerances. */
 #include "runtime/view/diff/values/tolerance.h"
 
 #include <assert.h>
@@ -61,7 +61,7 @@ double diff_unit_of(enum dtype dtype)
         double rtol, atol;
 
         dtype_tolerance(dtype, &rtol, &atol);
-        return rtol; /* of the types of one byte */
+        return rtol; /* types of one byte */
     }
     }
 }

@@ -1,4 +1,4 @@
-/* The whole values of two arrays. */
+/* Comparison of the whole values of two arrays. */
 #include "runtime/view/diff/values/values.h"
 
 #include "runtime/array/number.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers of two arrays as doubles. */
+/* ---- numbers of two arrays as doubles ---- */
 
 bool diff_is_real(enum dtype dtype)
 {
@@ -53,7 +53,7 @@ diff_reals_largest(const double *a, const double *b, size_t count, double larges
     return largest;
 }
 
-/* Of elements that may be infinite or NaN. */
+/* Whether two elements that may be infinite or NaN are within the limit. */
 static bool is_within(double a, double b, double limit)
 {
     double apart = diff_reals_apart(a, b);
@@ -70,7 +70,7 @@ bool diff_reals_are_within(const double *a,
 {
     unsigned beyond = 0;
 
-    /* Without branches. What is not finite counts as beyond here: `inf - inf` is NaN. */
+    /* A loop without branches. Elements that are not finite count as beyond: `inf - inf` is NaN. */
     for (size_t i = 0; i < count; i++) {
         double limit = atol + rtol * (fabs(b[i]) + scale);
 
@@ -138,7 +138,7 @@ static uint64_t bits_of_float(const unsigned char *bytes, size_t size)
     return bits;
 }
 
-/* A float's bits as a number that goes up by 1 from each float to the next. */
+/* Maps a float's bits to a number that grows by 1 from each float to the next. */
 static int64_t place_of_float(const unsigned char *bytes, size_t size)
 {
     uint64_t bits = bits_of_float(bytes, size);
@@ -169,7 +169,7 @@ static void add_products(struct diff_values *values, double a, double b)
     }
 }
 
-/* How far an element may be from b's, of that size. */
+/* Returns the tolerance of an element; `size` is the magnitude of b's. */
 static double limit_of(const struct diff_values *values, double size)
 {
     const struct diff_lower *lower = &values->lower;
@@ -179,7 +179,8 @@ static double limit_of(const struct diff_values *values, double size)
                : values->atol + values->rtol * (size + values->scale);
 }
 
-/* The element is not equal: a NaN against a number is the farthest. `size` is b's. */
+/* Adds an element that is not equal. A NaN against a number is the farthest. `size` is the
+ * magnitude of b's. */
 static void add_apart(struct diff_values *values,
                       uint64_t index,
                       double a,
@@ -208,7 +209,7 @@ static void add_apart(struct diff_values *values,
     }
 }
 
-/* The size of the floats whose distance in ULP is told; 0: none is. */
+/* Returns the size of the floats whose distance in ULP is reported. 0: it is not. */
 static size_t ulp_size(const struct diff_values *values)
 {
     enum dtype dtype = values->dtypes[0];
@@ -262,7 +263,7 @@ add_element(struct diff_values *values, const unsigned char *a, const unsigned c
     }
 }
 
-/* Elements that doubles hold, `count` of them. */
+/* Adds `count` elements of dtypes that doubles hold exactly. */
 static void add_reals(struct diff_values *values,
                       const unsigned char *a,
                       const unsigned char *b,
@@ -321,7 +322,7 @@ static void drop(struct buffer *buffer, size_t size)
     }
 }
 
-/* Compares what both sides have. */
+/* Compares the bytes that both sides have. */
 static void match(struct diff_values *values)
 {
     size_t sizes[2] = {dtype_size(values->dtypes[0]), dtype_size(values->dtypes[1])};
