@@ -1,6 +1,6 @@
-"""What `make demo` shows: a picture of a function, a model instrumented, that it runs as before,
-which line of a program differs from yesterday's, and, last, which line made a NaN. Programs that need nothing of
-each other run at the same time: most of a program's time is the import of torch."""
+"""The output of `make demo`: a picture of a function, an instrumented model that runs as before,
+the line of a program that differs from yesterday's version, and the line that made a NaN.
+Independent programs run at the same time: most of a program's time is the import of torch."""
 
 import concurrent.futures
 import difflib
@@ -30,12 +30,12 @@ runs = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
 
 
 def start(*words, **options):
-    """As run(), which waits: here `result()` does."""
+    """Starts run() in another thread; `result()` waits for it."""
     return runs.submit(run, *words, **options)
 
 
 def run(*words, cwd=ROOT, code=0, **variables):
-    """What the command prints; another exit code than `code` ends the demo."""
+    """Returns the output of the command. An exit code other than `code` ends the demo."""
     done = subprocess.run(
         words, cwd=cwd, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
     )
@@ -45,7 +45,7 @@ def run(*words, cwd=ROOT, code=0, **variables):
 
 
 def show_inserted(original, traced, limit):
-    """Changed lines as they were and as they are; lines stay where they are."""
+    """Prints changed lines before and after instrumentation, which keeps line numbers."""
     before, after = original.splitlines(), traced.splitlines()
     assert len(before) == len(after)
     changed = [n for n in range(len(before)) if before[n] != after[n]]
@@ -57,8 +57,8 @@ def show_inserted(original, traced, limit):
 
 
 def start_versions(folder):
-    """A program as it was yesterday and as it is today, which print the same: the trace, the script and
-    the run of each."""
+    """Starts yesterday's and today's version of a program, which print the same. Returns the trace,
+    the script and the run of each."""
     versions = []
     for name in ("good", "bad"):
         trace, script = folder / f"{name}.mtrace", BUGS / name / "gru_pooling.py"
@@ -79,7 +79,7 @@ def show_difference(versions):
 
 
 def show_results(folder, files):
-    """Where each lies, and what made it."""
+    """Prints the path of each file, and the command that made it."""
     say(f"In {os.path.relpath(folder)}:")
     names = [str(file.relative_to(folder)) for file in files]
     for name, file in zip(names, files):

@@ -1,9 +1,10 @@
-"""An archive of the npm registry, without npm, which is 400 packages on Debian.
+"""An archive of the npm registry, fetched without npm, which is 400 packages on Debian.
 
 usage: fetch_npm.py PACKAGE VERSION FOLDER
 
-The registry is that of npm's settings: the variable npm_config_registry, or `registry=` in an npmrc. A registry
-that wants a password is left to npm itself. tools/fetch.sh compares the archive's SHA-256.
+The registry is that of npm's settings: the variable npm_config_registry, or `registry=` in an
+npmrc. A registry that needs a password requires npm itself. tools/fetch.sh compares the archive's
+SHA-256.
 """
 
 import os

@@ -1,11 +1,11 @@
 """Checks that each folder of C sources includes only what tools/layers.txt allows it.
 
-    python3 tools/layers.py            # what is wrong, as file:line:column: message; exit code 1 if anything is
-    python3 tools/layers.py --count    # how many exceptions the list has
+    python3 tools/layers.py            # errors as file:line:column: message; exit code 1 if any
+    python3 tools/layers.py --count    # the number of exceptions in the list
 
-Two rules. A folder includes the folders that its line, or a line of a folder above it, names. And who is
-outside a folder includes only its public headers: what is private to a folder can be included by that folder and by the
-folders below it.
+Two rules. A folder may include the folders that its line, or a line of a folder above it, names.
+Files outside a folder may include only its public headers: a folder's private headers may be
+included by that folder and by the folders below it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Folder(NamedTuple):
 
 
 def read_list() -> tuple[dict[str, Folder], dict[tuple[str, str], int]]:
-    """The folders; and the exceptions, with the line in the list that has them."""
+    """The folders; and the exceptions, each with its line in the list."""
     folders, exceptions = {}, {}
     for number, line in enumerate((ROOT / LIST).read_text().splitlines(), 1):
         if line.startswith("! "):
@@ -42,7 +42,7 @@ def read_list() -> tuple[dict[str, Folder], dict[tuple[str, str], int]]:
 
 
 def above(folder: str) -> Iterator[str]:
-    """The folder and all that it lies in."""
+    """The folder and all folders above it."""
     parts = folder.split("/")
     return ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
 
@@ -52,7 +52,8 @@ def is_below(folder: str, other: str) -> bool:
 
 
 def problem_of(folders: dict[str, Folder], here: str, header: str) -> str | None:
-    """What is wrong with an include of one of our headers in the folder `here`."""
+    """The error in an include of one of the project's headers in the folder `here`; None if it is
+    allowed."""
     there, _, name = header.rpartition("/")
     if is_below(here, there):
         return None

@@ -3,15 +3,16 @@
 
     python3 tools/make_text_widths.py /usr/share/fonts/truetype/dejavu >runtime/view/words/text_width.def
 
-Reads the fonts' own tables (cmap, hmtx), so that nothing has to be installed. Runs of characters
-of equal widths are one line. The monospaced face needs no table: all its characters are alike.
+Reads the fonts' own tables (cmap, hmtx), so that nothing has to be installed. Characters of
+equal widths in a row are one line. The monospaced face needs no table: all its characters have
+one width.
 """
 
 import struct
 import sys
 from pathlib import Path
 
-# What names, code and numbers are made of; the rest is guessed by text_width.c.
+# Characters of names, code and numbers; text_width.c estimates the others.
 BLOCKS = [
     (0x00A0, 0x024F),  # Latin
     (0x0250, 0x02FF),  # IPA, modifiers
@@ -37,7 +38,7 @@ BLOCKS = [
 
 
 class Font:
-    """What a font says of its characters: their advance widths in 1/1000 em."""
+    """The advance widths of a font's characters in 1/1000 em."""
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()

@@ -1,8 +1,8 @@
 """Screenshots of pages: python tools/page_pictures.py FOLDER [PAGE …], which needs torch, Pillow
 and Chromium.
 
-Records the four programs of tests/view/page/four_pages.py, writes their pages, and photographs each at three widths,
-light and dark, as PNG with a palette.
+Records the four programs of tests/view/page/four_pages.py, writes their pages, and takes a picture
+of each at three widths, light and dark, as PNG with a palette.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 #: Width and height of a picture.
 SIZES = [(400, 1000), (1280, 1000), (2560, 1300)]
-#: The link and the keys; some pictures are of the top of the page, others of a chosen value.
+#: The link and the keys; some pictures show the top of the page, others a chosen value.
 SHOTS = {
     "nan": {400: ("", ""), 1280: ("", ""), 2560: ("", "n")},
     "diff": {400: ("", "n"), 1280: ("", "n"), 2560: ("", "")},
@@ -25,7 +25,7 @@ SHOTS = {
 
 
 def shrink(path):
-    """Leaves the picture with 256 colours: text on plain ground loses nothing that is seen."""
+    """Reduces the picture to 256 colours, without visible loss for text on plain ground."""
     from PIL import Image
 
     picture = Image.open(path).convert("RGB")
@@ -54,7 +54,7 @@ def main():
     window = browser.Browser()
     try:
         for name in sys.argv[2:] or SHOTS:
-            folder = pathlib.Path(tempfile.gettempdir(), "work")  # is in the pictures
+            folder = pathlib.Path(tempfile.gettempdir(), "work")  # its name appears in the pictures
             folder.mkdir()
             try:
                 photograph(window, name, four_pages.write(name, folder), output)

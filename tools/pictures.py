@@ -1,8 +1,9 @@
-"""Draws the samples: python tools/pictures.py FOLDER [NAME[[.dark].png] …], which `make pictures` calls.
+"""Draws the samples: python tools/pictures.py FOLDER [NAME[[.dark].png] …], which `make pictures`
+calls.
 
-Each sample is run unchanged, in a process of its own. From outside come a seed, so that each run
-draws the same, and the name of the file that its `monitorch.off` writes. What knows nothing of
-monitorch is instrumented, recorded, and drawn by `monitorch graph`.
+Each sample is run unchanged, in a process of its own. This program sets a seed, so that each run
+draws the same, and the name of the file that the sample's `monitorch.off` writes. Samples that do
+not use monitorch are instrumented, recorded, and drawn by `monitorch graph`.
 """
 
 import os
@@ -12,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 
-# What runs the samples.
+# The interpreter of the samples.
 PYTHON = os.environ.get("MONITORCH_TEST_PYTHON", sys.executable)
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
-# With this one no number on the pictures is near a rounding, so that processors with other
-# instructions, whose sums differ in the last bit, draw the same.
+# With this seed no number on the pictures is close to a rounding limit, so that processors with
+# other instructions, whose sums differ in the last bit, draw the same.
 SEED = 0
 DRAWN_BY_THEMSELVES = (
     "quick_notebook",
@@ -29,7 +30,7 @@ DRAWN_BY_THEMSELVES = (
     "nan_in_entropy",
     "lstm_steps",
 )
-# What is recorded, and the options of `monitorch graph`.
+# The sample's arguments, and the options of `monitorch graph`.
 DRAWN_FROM_A_TRACE = {
     "transformer_block": (
         ["--steps", "1"],
@@ -42,7 +43,7 @@ NAMES = (*DRAWN_BY_THEMSELVES, *DRAWN_FROM_A_TRACE, *DRAWN_FROM_TWO)
 
 
 def run_sample(sample, output):
-    """In this process: `output` is what its monitorch.off writes."""
+    """Runs a sample in this process. Its monitorch.off writes `output`."""
     import monitorch
     import torch
 
@@ -50,10 +51,10 @@ def run_sample(sample, output):
 
     def off(**settings):
         if ".dark." in output:
-            monitorch.on(theme="dark")  # is on already: only this changes
+            monitorch.on(theme="dark")  # changes only the theme
         return switch_off(**{**settings, "filename": output, "save": True, "show": False})
 
-    # Files below the current folder are followed; this function is none of the sample's.
+    # Files below the current folder are followed; this function is not part of the sample.
     off.__code__ = off.__code__.replace(co_filename="<outside>")
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
@@ -70,7 +71,7 @@ def run(*words, folder=ROOT, exit_codes=(0,), **variables):
 
 
 def trace_of(sample, folder, name, arguments=()):
-    """Of the sample as it is named from the repository's root."""
+    """Records a sample, which is named from the repository's root. Returns the trace."""
     traced = os.path.join(folder, f"{name}.py")
     trace = os.path.join(folder, f"{name}.mtrace")
     run("monitorch-instrument", sample, "-o", traced)

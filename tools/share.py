@@ -2,8 +2,8 @@
 
 usage: python tools/share.py BUILD FOLDER      (FOLDER is a `share`)
 
-Both are made from the commands' own tables of options: a page is what `--help` prints, laid out for man.
-Needs what `make` built.
+Both are made from the commands' own tables of options: a page is the output of `--help`, formatted
+for man. Needs a build by `make`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Checks how long files and functions are: 1,000 lines a file, 40 a function, as CONTRIBUTING.md has it.
+"""Checks the length of files and functions: 1,000 lines a file, 40 a function (CONTRIBUTING.md).
 
-    python3 tools/sizes.py          # what is longer, and not listed in tools/sizes.txt
+    python3 tools/sizes.py          # prints those that are longer and not in tools/sizes.txt
 
-Counted are the lines of a file, and those of a function's body that are not blank: in Python
-without its docstring, in C of a `switch` that is no part of another statement the longest case. A test's file is a list of cases, which are read one at a time: it may have any
-length, and a function of a test 70 lines. What is listed and no longer too long has to go from the list.
-Exit code 1 where something is wrong.
+The length of a file is the number of its lines. The length of a function is the number of lines of
+its body that are not blank; a docstring in Python does not count, and of a `switch` in C that is no
+part of another statement only the longest case counts. A test's file is a list of cases, which are
+read one at a time: it may have any length, and a function of a test 70 lines. An entry of the list
+that is no longer too long is an error. Exit code 1 if there is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIST = "tools/sizes.txt"
 FOLDERS = ("instrument", "runtime", "tools", "bench", "tests", "samples")
 ENDINGS = (".c", ".h", ".py", ".sh")
-# Programs that tests run are as long as they are.
+# Programs that tests run may have any length.
 NOT_OURS = ("tests/instrument/rewrite/pairs/", "/golden/", "/programs/", "/inputs/", "samples/bugs/")
 FILE_MOST, FUNCTION_MOST, TEST_FUNCTION_MOST = 1000, 40, 70
 
@@ -39,7 +40,7 @@ def functions_of_python(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def count_body(body: list[str]) -> int:
-    """Lines of a function in C."""
+    """The number of lines of a function in C."""
     size = longest = case = 0
     is_inside = False
     for line in body:
@@ -55,7 +56,8 @@ def count_body(body: list[str]) -> int:
 
 
 def functions_of_c(text: str) -> Iterator[tuple[str, int, int]]:
-    """As `make format` lays them out: braces of a function stand at the line's start."""
+    """The functions of a C file as `make format` formats them: a function's braces start their
+    lines."""
     lines = text.splitlines()
     start = None
     for i, line in enumerate(lines):
@@ -70,7 +72,8 @@ def functions_of_c(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def too_long() -> Iterator[tuple[str, str, int, int]]:
-    """(what, where, lines, most) of each file and function that is too long; `what` as it is listed."""
+    """(what, where, lines, most) of each file and function that is too long; `what` has the form of
+    the list."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT).as_posix()

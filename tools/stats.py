@@ -1,9 +1,9 @@
-"""Measures the sources: how many files, functions and headers, and how they hang together.
+"""Measures the sources: the numbers of files, functions and headers, and their dependencies.
 
     python3 tools/stats.py [FOLDER]      # of this repository, or of a checkout in FOLDER
     make stats STATS_ARGS=--build        # and the seconds of a clean build
 
-docs/internals/architecture.md says what the figures should be.
+docs/internals/architecture.md has the wanted figures.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def without_comments(text: str) -> str:
 
 
 def family(root: pathlib.Path, name: str) -> str:
-    """The module of a file: its folder; before there were folders, the first word of its name."""
+    """The module of a file: its folder. In versions without folders, the first word of its name."""
     folder, _, base = name.rpartition("/")
     return folder if (root / "tools/layers.txt").exists() else folder + "/" + re.split(r"[_.]", base)[0]
 
 
 def definitions(text: str) -> Iterator[tuple[str, bool]]:
-    """The functions that a text defines, as `make format` lays them out: (name, is it static)."""
+    """The functions that a text defines, as `make format` formats them: (name, is it static)."""
     lines = text.split("\n")
     for i, line in enumerate(lines):
         if line != "{":
@@ -55,7 +55,7 @@ def definitions(text: str) -> Iterator[tuple[str, bool]]:
         head = i - 1
         while head > 0 and not re.match(r"\w", lines[head]):
             head -= 1
-        # The type, or an attribute, alone on its line.
+        # The type, or an attribute, on a line of its own.
         while head and re.fullmatch(r"[A-Za-z_][\w *]*(\(.*\))?", lines[head - 1]):
             head -= 1
         text = re.sub(r"__attribute__\(\(.*?\)\)|\b[A-Z_]+\(.*?\) ", "", " ".join(lines[head:i]))
@@ -65,8 +65,8 @@ def definitions(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def callers(code: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
-    """Each function that is not static as (the file that defines it, the other .c files that name it and have none
-    of that name)."""
+    """Each function that is not static, as (the defining file, the other .c files that use its name
+    and have no static function of that name)."""
     users = collections.defaultdict(set)
     for name, text in code.items():
         if name.endswith(".c"):
@@ -80,7 +80,8 @@ def callers(code: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
 
 
 def is_within(root: pathlib.Path, name: str, users: set[str]) -> bool:
-    """Whether a function's callers are in its own module: else it is a part of the module's interface."""
+    """Whether a function's callers are in its own module. If not, it is part of the module's
+    interface."""
     return {family(root, user) for user in users} == {family(root, name)}
 
 
@@ -99,7 +100,8 @@ def count_vague_words(texts: dict[str, str]) -> int:
 
 
 def seconds_of_build(root: pathlib.Path) -> float:
-    """Of everything but what is fetched: with the fetched parts of this build, without a compiler's cache."""
+    """The seconds of a build of everything that is not fetched, with the fetched parts of this
+    build and without a compiler's cache."""
     with tempfile.TemporaryDirectory() as folder:
         third_party = (root / "build/third_party").resolve()
         if third_party.is_dir():
@@ -112,7 +114,7 @@ def seconds_of_build(root: pathlib.Path) -> float:
 
 def measure(root: pathlib.Path) -> Iterator[tuple[str, object]]:
     c, python = read_sources(root, C_ENDINGS), read_sources(root, PYTHON_ENDINGS)
-    # Includes are in quotes, which are no text here.
+    # The names in includes are in quotes, which `without_comments` removes.
     raw = {name: re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL) for name, text in c.items()}
     code = {name: without_comments(text) for name, text in c.items()}
     lines = sum(text.count("\n") for text in c.values())

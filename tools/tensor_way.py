@@ -3,10 +3,10 @@
     python3 tools/tensor_way.py               # compiler, recorder, graph, diff, sql
     python3 tools/tensor_way.py graph --list  # one of them, with its functions
 
-A program of that one line is compiled, recorded and asked, each under valgrind's callgrind. Counted is
-what runs of instrument/ and runtime/: of the recorder one visit (visit_way.py), of the others the whole
-command, with its options and its reading of the file. Inlined functions count as part of their callers;
-headers are files of which something was inlined.
+A program of that one line is compiled, recorded and queried, each under valgrind's callgrind. The
+functions of instrument/ and runtime/ that run are counted: for the recorder those of one visit
+(visit_way.py), for the others those of the whole command, with its options and its reading of the
+file. Inlined functions count as part of their callers; headers are files with inlined functions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Draws what a terminal shows: python tools/terminal.py FILE, which `make pictures` calls.
+"""Draws a terminal's contents: python tools/terminal.py FILE, which `make pictures` calls.
 
-README's first picture: two commands as they are typed, and the real answer of the second, with its colours.
+It is README's first picture: two commands as typed, and the real output of the second, with its
+colours.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LINES = 24
 WIDTH, HEIGHT, SIZE = 7.8, 18, 13  # of a letter, of a line, of the font
 MARGIN = 14
 BACKGROUND, TEXT, FAINT = "#16181d", "#d7dae0", "#8b919d"
-# What an escape sequence of the command asks for.
+# The style for each escape sequence of the command.
 STYLES = {
     "1": 'font-weight="bold"',
     "2": f'fill="{FAINT}"',
@@ -46,7 +47,7 @@ def answers(folder: pathlib.Path) -> list[tuple[str, str]]:
         done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, text=True)
         if done.returncode not in (0, 1):
             raise subprocess.CalledProcessError(done.returncode, words)
-        # The folder is another at each run, and may be shortened.
+        # The folder differs at each run, and its name may be shortened.
         found.append(
             (command, re.sub(r"(?m)(^|(?<= ))\S*/(?=transformer_block\.py)", "", done.stdout))
         )
@@ -54,7 +55,7 @@ def answers(folder: pathlib.Path) -> list[tuple[str, str]]:
 
 
 def runs(line: str) -> list[tuple[str, str]]:
-    """[(style, letters)] of a line, cut where the terminal ends."""
+    """[(style, letters)] of a line, cut at the terminal's width."""
     found, style, left = [], "", COLUMNS
     for i, part in enumerate(ESCAPE.split(line)):
         if i % 2:

@@ -3,9 +3,9 @@
     python3 tools/tests_of.py view/diff    # tests/view/diff tests/unit/test_programs.py::…
     make check IN=view/diff                # runs them
 
-The folder is named from the repository's root or from runtime/. Its tests lie at the same path below tests/;
-tools/tests.txt lists those that lie elsewhere. C unit programs belong to each folder of which they include a
-header. Exit code 2 where there is no such folder.
+The folder is relative to the repository's root or to runtime/. Its tests are at the same path below
+tests/; tools/tests.txt lists those that are elsewhere. C unit programs belong to each folder of
+which they include a header. Exit code 2 if there is no such folder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def mirrors_of(folder: str) -> list[str]:
 
 
 def tests_of(folder: str) -> list[str]:
-    """The files and folders of tests; those that lie in another one of them are left out."""
+    """The files and folders of tests, without those inside another one of them."""
     lists = read_list()
     found = {word for name, words in lists.items() if is_below(name, folder) for word in words}
     found.update(mirrors_of(folder))

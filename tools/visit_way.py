@@ -3,10 +3,10 @@
     python3 tools/visit_way.py               # all consumers, with counts of functions, files, instructions
     python3 tools/visit_way.py tracer --list # the functions too
 
-A program of one line is instrumented and run under valgrind's callgrind: counted is one call of the
-hook, after the line has run often enough that everything which is found once is known. Inlined
-functions count as part of their callers, their files as files. Functions of Python that the visit
-calls are counted in the same run. A visit that nobody wants has a row of its own.
+A program of one line is instrumented and run under valgrind's callgrind. One call of the hook is
+counted, after the line has run often enough that all caches are filled. Inlined functions count as
+part of their callers, their files as files. Python functions that the visit calls are counted in
+the same run. A visit without a consumer has a row of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ CONSUMERS = ("recording", "saver", "monitor", "tracer", "tracker", "recording an
 
 
 class Mark:
-    """Notes where the visit begins and ends, for callgrind by two functions of the C library."""
+    """Marks the start and the end of the visit for callgrind, by calls of two functions of the C
+    library."""
 
     def __init__(self) -> None:
         self.is_last = False
@@ -109,7 +110,7 @@ def is_ours(file: str) -> bool:
 
 
 def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
-    """Functions with their files, files, instructions: of this project alone."""
+    """The functions with their files, the files and the instructions, of this project only."""
     names: dict[str, dict[str, str]] = {"file": {}, "function": {}}
     functions: dict[str, str] = {}
     files: set[str] = set()
@@ -135,7 +136,7 @@ def read_cost(path: pathlib.Path) -> tuple[dict[str, str], set[str], int]:
         elif line.startswith("calls="):
             is_call = True
         elif line[:1].isdigit() or line[:1] in "+-*":
-            costs = line.split()[1:]  # none where it is 0
+            costs = line.split()[1:]  # a cost of 0 is omitted
             if not is_call and costs and is_ours(own):
                 functions[re.sub(r"'\d+$", "", function)] = own
                 files.add(file)

@@ -1,8 +1,9 @@
 """The site of the documentation: python tools/website.py FOLDER, which `make docs` calls.
 
-The pages are Markdown that a repository shows as it is. They link to each other, to other Markdown and to
-sources. FOLDER/pages gets README.md, docs/ and every file that they link to, at the same paths, so that all links
-hold there; mkdocs makes FOLDER/site of it, and fails on a dead link and on a page that docs/mkdocs.yml does not list.
+The pages are Markdown that a repository shows unchanged. They link to each other, to other Markdown
+and to sources. FOLDER/pages gets README.md, docs/ and every file that they link to, at the same
+paths, so that all links work there; mkdocs makes FOLDER/site of it, and fails on a dead link and on
+a page that docs/mkdocs.yml does not list.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 
 def files() -> set[pathlib.Path]:
-    """README.md, docs/ and, page by page, what they link to. A link to nothing is left to mkdocs."""
+    """README.md, docs/ and, page by page, the files that they link to. mkdocs reports dead
+    links."""
     waiting = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     found = set()
     while waiting:

@@ -1,1 +1,2 @@
-"""What pip and its like call to build wheel and sdist; pyproject.toml names it. Needs nothing but Python."""
+"""The build backend that pyproject.toml names: pip and other tools call it for wheel and sdist.
+Needs only Python."""

@@ -10,7 +10,7 @@ import pathlib
 import tarfile
 import zipfile
 
-# Of every file in them; a time would make each build another.
+# The time of every file in them: with a real one each build would differ.
 YEAR = (1980, 1, 1, 0, 0, 0)
 SECONDS = 315532800
 

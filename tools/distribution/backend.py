@@ -1,12 +1,12 @@
-"""The hooks of PEP 517 and PEP 660: the Makefile builds, here it is put into archives.
+"""The hooks of PEP 517 and PEP 660, which put the Makefile's build into archives.
 
     pip install .                                  a wheel for this machine's kind, installed
     make wheel, make sdist                         the archives, in build/dist
 
 Settings (`--config-settings NAME=VALUE`): `build=FOLDER` builds there instead of in build/;
-`libraries=none` leaves cairo and pango out of the wheel, which then paints PNG and PDF where the machine
-has them. For another machine (tools/manylinux.sh): `machine=aarch64`, its compiler `cc=…` and `strip=…`, and
-`native=FOLDER`, which holds a build that runs here.
+`libraries=none` leaves cairo and pango out of the wheel, which then paints PNG and PDF only if the
+machine has them. For another machine (tools/manylinux.sh): `machine=aarch64`, its compiler `cc=…`
+and `strip=…`, and `native=FOLDER`, the folder of a build that runs here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Settings = Mapping[str, str] | None
 INFO = f"{NAME}-{VERSION}.dist-info"
 PROGRAMS = f"{NAME}-{VERSION}.data/scripts"
 SHARE = f"{NAME}-{VERSION}.data/data/share"
-# In an sdist unpacked: what lies beside the sources.
+# Names beside the sources in an unpacked sdist.
 NOT_SOURCES = ("build", "PKG-INFO", "__pycache__")
 
 
@@ -41,10 +41,10 @@ get_requires_for_build_sdist = get_requires_for_build_editable = get_requires_fo
 
 
 def _build(settings: Settings) -> pathlib.Path:
-    """Makes everything; gives the folder that it lies in."""
+    """Builds everything. Returns the folder of the build."""
     settings = settings or {}
     folder = pathlib.Path(settings.get("build", "build"))
-    # What is told to a `make` around us is not meant for this one.
+    # The flags of an outer `make` do not apply to this one.
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MODE")}
     jobs = f"-j{os.cpu_count() or 1}"
     words = ["make", jobs, "all", "MODE=release", f"BUILD={folder}", f"PYTHON={sys.executable}"]
@@ -54,7 +54,7 @@ def _build(settings: Settings) -> pathlib.Path:
 
 
 def _stripped(file: pathlib.Path, settings: Settings) -> bytes:
-    """Without debugging symbols, which are two thirds of it."""
+    """The file without debugging symbols, which are two thirds of it."""
     strip = (settings or {}).get("strip", "strip")
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder, file.name)
@@ -64,7 +64,7 @@ def _stripped(file: pathlib.Path, settings: Settings) -> bytes:
 
 
 def _info() -> dict[str, str]:
-    """What is told of the package before it is built, by file name."""
+    """The parts of the metadata that do not depend on the build, by file name."""
     return {
         "METADATA": metadata(),
         "entry_points.txt": entry_points(),
@@ -110,7 +110,7 @@ def build_wheel(
 
 
 def assemble(build: pathlib.Path, wheel_directory: str, config_settings: Settings = None) -> str:
-    """The wheel of what was built."""
+    """Makes the wheel of a build."""
     package = [pathlib.Path(ROOT, line) for line in (build / "package-list").read_text().split()]
     extensions = sorted((build / "python" / "monitorch").glob("*.abi3.so"))
     commands = sorted((build / "bin").iterdir())
@@ -145,7 +145,7 @@ def assemble(build: pathlib.Path, wheel_directory: str, config_settings: Setting
 def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
-    """Leads to what `make` built: another `make` is all that a change needs."""
+    """Makes a wheel that refers to the build: after a change, another `make` is enough."""
     build = _build(config_settings)
     tag = f"cp310-abi3-{libraries.platform_tag([], set())}"
     name = f"{NAME}-{VERSION}-{tag}.whl"
@@ -159,7 +159,7 @@ def build_editable(
 
 
 def _sources() -> list[str]:
-    """Names below the root: what git knows and would know; in an sdist, all that it held."""
+    """Names below the root: files that git tracks or would add; in an sdist, all its files."""
     if (ROOT / ".git").exists() and shutil.which("git"):
         words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(words, cwd=ROOT, check=True, capture_output=True).stdout.decode()
@@ -172,7 +172,8 @@ def _sources() -> list[str]:
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
-    """With the archives that grammar/releases.txt lists, so that it builds without network."""
+    """Makes the sdist with the archives that grammar/releases.txt lists, so that it builds without
+    network."""
     build = pathlib.Path((config_settings or {}).get("build", "build"))
     environment = {**os.environ, "PYTHON": sys.executable}
     fetch = ["tools/fetch.sh", str(ROOT / build / "third_party")]

@@ -1,8 +1,8 @@
-"""What the built files need of a machine, and cairo and pango for machines that do not have them.
+"""The libraries that the built files need, and cairo and pango for machines that do not have them.
 
-The libraries lie in monitorch/_libraries, with a list of them, `order`, in which each stands after those
-that it needs: opened in that order, the loader looks for none of them elsewhere
-(runtime/view/picture/paint/cairo/bundle.c). The machine's own are used where it has them.
+The libraries are in monitorch/_libraries, with a list of them, `order`, in which each follows those
+that it needs. Opened in that order, none makes the loader search elsewhere
+(runtime/view/picture/paint/cairo/bundle.c). Libraries of the machine are preferred.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def run(*words: str) -> str:
 
 
 def find_path(name: str) -> pathlib.Path | None:
-    """Where the loader finds a library: it is loaded, by an interpreter of its own."""
+    """The path at which the loader finds a library, which a separate interpreter loads."""
     program = f"import ctypes; ctypes.CDLL({name!r}); print(open('/proc/self/maps').read())"
     try:
         maps = run(sys.executable, "-c", program)
@@ -44,15 +44,17 @@ def find_path(name: str) -> pathlib.Path | None:
 
 
 def needed(file: pathlib.Path) -> list[str]:
-    """Names of the libraries that a file is linked to, the C library's left out."""
+    """Names of the libraries that a file is linked to, without those of the C library."""
     names = re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", str(file)))
     return [name for name in names if not C_LIBRARY.match(name)]
 
 
 def collect(first: str = PAINTER) -> dict[str, pathlib.Path]:
-    """{name: file} of the library and all that it needs, each after those that it needs itself.
+    """{name: file} of the library and all libraries that it needs, each after those that it needs
+    itself.
 
-    Empty where they are not on this machine."""
+    Empty if this machine does not have them.
+    """
     painter = find_path(first)
     if painter is None:
         return {}
@@ -81,7 +83,7 @@ def _packages(files: list[pathlib.Path]) -> dict[str, str]:
 
 
 def licences(files: list[pathlib.Path]) -> dict[str, bytes] | None:
-    """{package: its licence}, as Debian keeps them; None where one is not found."""
+    """{package: its licence}, as Debian keeps them; None if one is not found."""
     # The package lists a file by one of these names: /lib is often a link to /usr/lib.
     names = {
         file: [file.resolve(), pathlib.Path("/usr", *file.resolve().parts[1:])] for file in files
@@ -101,8 +103,12 @@ def licences(files: list[pathlib.Path]) -> dict[str, bytes] | None:
 
 
 def platform_tag(files: list[pathlib.Path], inside: set[str], machine: str = "") -> str:
-    """manylinux with the oldest C library that has all that the files ask for; linux alone where they need
-    a library that is not in the wheel. The machine is this one where none is named."""
+    """The platform of the wheel.
+
+    manylinux with the oldest C library that has all functions that the files need; linux without a
+    version if they need a library that is not in the wheel. The machine is this one if none is
+    named.
+    """
     machine = machine or platform.machine()
     asked = [(2, 5)]
     for file in files:

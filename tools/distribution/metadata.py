@@ -1,4 +1,4 @@
-"""What pyproject.toml tells of the project, in the form that wheels and sdists hold it in."""
+"""The project's data in pyproject.toml, in the form that wheels and sdists need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def _read_plainly(text: str) -> dict[str, Any]:
-    """[project] for Python 3.10, which has no tomllib: strings, lists and tables of strings, as that part has."""
+    """Reads [project] for Python 3.10, which has no tomllib. Only strings, lists and tables of
+    strings are read."""
     tables: dict[str, Any] = {}
     table: dict[str, Any] = {}
     waiting = ""
@@ -27,7 +28,7 @@ def _read_plainly(text: str) -> dict[str, Any]:
             found = ast.literal_eval(re.sub(r"(?<=[{,])\s*(\w+)\s*=", r' "\1":', value).strip())
         except SyntaxError:
             if separator:
-                continue  # it goes on in the next line
+                continue  # the value continues in the next line
         else:
             table[key.strip().strip('"')] = found
         waiting = ""
@@ -44,7 +45,7 @@ def read_project() -> dict[str, Any]:
 
 
 PROJECT = read_project()
-# As file names have it.
+# The form for file names.
 NAME = re.sub(r"[-_.]+", "_", PROJECT["name"]).lower()
 VERSION = PROJECT["version"]
 
