@@ -4,7 +4,7 @@ const root = document.documentElement;
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
-/* ---- texts are not trusted: they become text nodes only, without what changes other text ---- */
+/* ---- texts are not trusted: they become text nodes only, without characters that change other text ---- */
 
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const clean = (text) => String(text).replace(UNSEEN, "?");
@@ -29,24 +29,24 @@ const say = (text) => { byId("status").textContent = clean(text); };
 function setTheme(theme, isKept) {
   root.dataset.theme = theme;
   byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
-  if (isKept) { try { localStorage.setItem("monitorch-theme", theme); } catch (error) { /* a private window */ } }
+  if (isKept) { try { localStorage.setItem("monitorch-theme", theme); } catch (error) { /* fails in a private window */ } }
 }
 function firstTheme() {
   try { const kept = localStorage.getItem("monitorch-theme"); if (kept === "dark" || kept === "light") return kept; }
-  catch (error) { /* a private window */ }
+  catch (error) { /* fails in a private window */ }
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 const switchTheme = () => setTheme(root.dataset.theme === "dark" ? "light" : "dark", true);
 byId("theme").addEventListener("click", switchTheme);
 setTheme(firstTheme(), false);
 
-/* ---- printing, and the theme of paper ---- */
+/* ---- printing: the theme of paper ---- */
 
 let screenTheme = "";
 addEventListener("beforeprint", () => { screenTheme = root.dataset.theme; setTheme("light", false); });
 addEventListener("afterprint", () => { if (screenTheme) setTheme(screenTheme, false); });
 
-/* ---- one trace of the file, until `signal` ends what listens ---- */
+/* ---- the view of one trace of the file; `signal` removes its listeners ---- */
 
 function view(part, signal) {
 
@@ -134,17 +134,17 @@ const placeOf = (event) => sites[data.series[E.series[event]].site];
 const nameOf = (event) => T[data.series[E.series[event]].name];
 const placeText = (site) => data.files[site.file].name + ":" + site.line;
 
-/* Which call of each function is shown, and which turn of each loop: of those in the chosen turn of the loop around it. */
+/* The shown call of each function, and the shown turn of each loop. A turn counts within the chosen turn of the outer loop. */
 const chosenCall = new Map(), chosenTurn = new Map();
 callsOfFunction.forEach((calls, key) => chosenCall.set(key, calls[0]));
 let chosen = -1;
 
-/* The first event of each call; of one without events, that of the next call. */
+/* The first event of each call. A call without events has that of the next call. */
 const firstEvent = new Int32Array(C.count).fill(EVENT_COUNT);
 for (let event = EVENT_COUNT - 1; event >= 0; event--) firstEvent[E.call[event]] = event;
 for (let call = C.count - 2; call >= 0; call--) firstEvent[call] = Math.min(firstEvent[call], firstEvent[call + 1]);
 
-/* Events of a series in one call, in their order. */
+/* The events of a series in one call, in order. */
 const perCall = new Map();
 function eventsInCall(series, call) {
   let map = perCall.get(series);
@@ -158,17 +158,17 @@ function eventsInCall(series, call) {
   }
   return map.get(call) || [];
 }
-/* The place of the first number in the list that is not below. */
+/* The index of the first number in the list that is not below `number`. */
 function placeIn(list, number) {
   let low = 0, high = list.length;
   while (low < high) { const middle = (low + high) >> 1; if (list[middle] < number) low = middle + 1; else high = middle; }
   return low;
 }
 
-/* Loops: {line, end, key, function, parent, series}, and the innermost one of each line. */
+/* Loops: {line, end, key, function, parent, series}. loopOfLine has the innermost loop of each line. */
 const loopOfLine = new Map(), loopsOfFunction = new Map();
 
-/* The events with which the loop's turns begin in a call: its target's; without one, those of the line in it that ran most often. */
+/* The events that start the loop's turns in a call: those of the loop's target. A loop without a target uses its line with the most events. */
 function turnEvents(loop, call) {
   let most = [];
   for (let line = loop.line; line <= loop.end && !(line > loop.line && loop.hasTarget); line++) {
@@ -182,12 +182,12 @@ function turnEvents(loop, call) {
   }
   return most;
 }
-/* The loop's turns in the chosen turns of those around it: where each begins, and where the last one ends. */
+/* The loop's turns within the chosen turns of the outer loops: the start of each, and the end of the last. */
 function turnsOf(loop, call) {
   const around = rangeOf(loop.parent, call), all = turnEvents(loop, call);
   return { starts: all.slice(placeIn(all, around[0]), placeIn(all, around[1])), end: around[1], all };
 }
-/* The events from the first up to the second, which is not included, are in the loop's chosen turn. */
+/* The range of events of the loop's chosen turn: the first event, and the one after the last. */
 function rangeOf(loop, call) {
   if (!loop) return [0, EVENT_COUNT];
   const { starts, end } = turnsOf(loop, call);
@@ -195,7 +195,7 @@ function rangeOf(loop, call) {
   const turn = Math.min(chosenTurn.get(loop.key) || 0, starts.length - 1);
   return [starts[turn], turn + 1 < starts.length ? starts[turn + 1] : end];
 }
-/* Chooses the turns, from the outermost loop on, in which the line has that event. */
+/* Chooses the turns in which the line has that event, from the outermost loop inwards. */
 function chooseTurns(key, call, event) {
   const loop = loopOfLine.get(key), outward = [];
   for (let at = loop; at; at = at.parent) outward.unshift(at);
@@ -218,7 +218,7 @@ const number = (value) => (value == null ? "–" : Math.abs(value) >= 1e6 || (va
   ? value.toExponential(3).replace(/\.?0+e/, "e") : String(+value.toPrecision(4)));
 const count = (n, one, many) => n + " " + (n === 1 ? one : many || one + "s");
 
-/* -Inf alone: a mask, most often. */
+/* Whether the only non-finite elements are -Inf, which usually is a mask. */
 const isMask = (event) => nonfiniteAt[event] >= 0 && !E.nonfinite[nonfiniteAt[event]] && !E.nonfinite[nonfiniteAt[event] + 1];
 
 function nonfiniteText(event) {
@@ -228,7 +228,7 @@ function nonfiniteText(event) {
     .filter(Boolean).join(", ") || "not finite";
 }
 
-/* The least and the greatest value of each bin, over the visits: `bins` as the data has them. */
+/* Draws the least and the greatest value of each bin over the visits. `bins` is in the form of the data. */
 function drawStrip(bins, width, height, kind, label) {
   const last = bins.length / 3 - 1;
   let low = Infinity, high = -Infinity;
@@ -282,7 +282,7 @@ function largeStrip(title, bins, kind) {
 
 const TOKEN = /([rbuftRBUFT]{0,2}(?:"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?))|(#[^\n]*)|\b(False|None|True|and|as|assert|async|await|break|case|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|match|nonlocal|not|or|pass|raise|return|try|while|with|yield)\b|\b((?:0[xXbBoO][\da-fA-F_]+|\d[\d_]*\.?[\d_]*(?:[eE][+-]?\d+)?)[jJ]?)\b/g;
 
-/* Lines of spans: strings and comments may go over several lines. */
+/* Splits Python source into lines of spans. Strings and comments may span several lines. */
 function colour(text) {
   const lines = [[]];
   const put = (part, kind) => part.split(/\r\n|\r|\n/).forEach((piece, i) => {
@@ -299,11 +299,11 @@ function colour(text) {
   return lines;
 }
 
-const rows = new Map();     /* lineKey -> the row */
-const chipsOf = new Map();  /* lineKey -> its chips' box */
+const rows = new Map();     /* lineKey -> row */
+const chipsOf = new Map();  /* lineKey -> box of its chips */
 const folds = new Map();    /* lineKey -> {rows, isFolded, button} */
-const bars = new Map();     /* functionKey -> the bar with the slider of its calls */
-const loopBars = new Map(); /* a loop's key -> the bar with the slider of its turns */
+const bars = new Map();     /* functionKey -> bar with the slider of its calls */
+const loopBars = new Map(); /* loop's key -> bar with the slider of its turns */
 const linesOfFunction = new Map();
 
 const indentOf = (line) => line.match(/^[ \t\f]*/)[0].replace(/\t/g, "        ").length;
@@ -373,7 +373,7 @@ function chip(series) {
   return button;
 }
 
-/* Items of a container are many: beyond these a button shows the rest. */
+/* Limit of the items of a container; a button shows the others. */
 const CHIPS_MAX = 8;
 const openChips = new Set();
 function manyChips(key) {
@@ -394,7 +394,7 @@ function drawChips(key) {
   box.replaceChildren(...manyChips(key), ...marksOfLine(key));
 }
 
-/* A bar's slider with a button on both sides; `choose` is given the place. */
+/* Adds a slider with a button on each side. `choose` receives the new position. */
 function drawSlider(bar, kind, at, last, choose) {
   const step = (to) => choose(Math.max(0, Math.min(last, to)));
   const slider = make("input", { type: "range", min: 0, max: last, value: at, "aria-label": kind, "aria-valuetext": kind + " " + (at + 1) + " of " + (last + 1), "data-role": kind });
@@ -405,7 +405,7 @@ function drawSlider(bar, kind, at, last, choose) {
   next.addEventListener("click", () => step(at + 1));
   bar.append(make("span", { class: "slider" }, back, slider, next));
 }
-/* Draws a bar anew, and gives the focus back to the part of it that had it. */
+/* Redraws a bar, and restores the focus to the same part of it. */
 function redraw(bar, draw) {
   const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.role : "";
   bar.replaceChildren();
@@ -444,7 +444,7 @@ function drawFunction(key) {
   showChosen();
 }
 
-/* Of each function that is called inside `call`, from the one event to the other, the first call. `changed`: functions that stay. */
+/* Chooses the first call inside `call` of each function that is called between the events `from` and `to` (excluded). `changed` has the functions that are chosen already. */
 function chooseInside(call, from, to, changed) {
   const inside = new Uint8Array(C.count);
   inside[call] = 1;
@@ -456,12 +456,12 @@ function chooseInside(call, from, to, changed) {
   }
 }
 
-/* Of the functions that are called in the chosen turns of the loops around the line, from the inmost on, the first calls there. */
+/* Chooses the first calls in the chosen turns of the loops around the line, from the innermost loop outwards. */
 function chooseAround(line, call, changed) {
   for (let loop = loopOfLine.get(line); loop; loop = loop.parent) chooseInside(call, ...rangeOf(loop, call), changed);
 }
 
-/* The call; the calls that it was made from, in the turns that made it; and the first calls inside it and in these turns. */
+/* Chooses the call, its callers in the turns that made it, and the first calls inside it and in these turns. */
 function chooseCall(call) {
   const changed = new Set([keyOfCall(call)]), callers = [];
   chosenCall.set(keyOfCall(call), call);
@@ -479,7 +479,7 @@ function chooseCall(call) {
   changed.forEach(drawFunction);
 }
 
-/* The turn, the first calls in it, and the chosen value as it is there. */
+/* Chooses the turn, the first calls in it, and the value of the same series in it. */
 function chooseTurn(loop, turn) {
   const call = chosenCall.get(loop.function), changed = new Set([loop.function]);
   chosenTurn.set(loop.key, turn);
@@ -506,12 +506,12 @@ function setFold(key, isFolded) {
   });
 }
 
-/* Opens all that the line is folded in. */
+/* Opens all folds around the line. */
 function reveal(key) {
   folds.forEach((fold, at) => { if (fold.isFolded && fold.rows.includes(key)) setFold(at, false); });
 }
 
-/* The loops of a file by their lines. A loop stands behind those that it is in. */
+/* Finds the loops of a file by their lines. A loop follows those around it. */
 function findLoops(file, index, lines) {
   const loops = new Map();
   for (const [line, fn, kind] of file.sites) {
@@ -529,7 +529,7 @@ function findLoops(file, index, lines) {
   return loops;
 }
 
-/* In place of a source that the trace does not hold: its functions and loops. */
+/* Replaces a source that the trace does not have: its functions and loops. */
 function sourceOfSites(file) {
   const lines = [], put = (line, text) => { if (line <= 100000) lines[line - 1] = text || lines[line - 1] || ""; };
   file.sites.forEach(([line, , kind]) => put(line, kind === "loop" ? "    for …:" : ""));
@@ -595,7 +595,7 @@ function drawFile(file, index) {
     }
   });
   code.append(fragment);
-  /* What each fold holds; functions that nothing called are folded. */
+  /* The rows of each fold. Functions that were not called start folded. */
   folds.forEach((fold, key) => {
     if (Math.floor(key / 4194304) !== index) return;
     for (let i = fold.start + 1; i <= fold.end; i++) {
@@ -646,7 +646,7 @@ const cellNumber = (value) => (typeof value === "string" ? ({ NaN: NaN, Inf: Inf
 const isFiniteCell = (value) => typeof value === "number";
 const isSameCell = (a, b) => a === b;
 
-/* The indices of the element at that place of the sample: `[0, 3]`. */
+/* The indices of the element at a place of the sample: `[0, 3]`. */
 function indexText(table, place) {
   const parts = [];
   for (let i = table.indices.length - 1; i >= 0; i--) {
@@ -666,7 +666,7 @@ function drawCell(table, other, place) {
   return cell;
 }
 
-/* Rows and columns are the last two dimensions; of more there is a table for each of the others. */
+/* Draws a table of the last two dimensions. Each index of the other dimensions has its own table. */
 function drawMatrix(table, other, start, label) {
   const dims = table.indices, count = dims.length;
   const rowIndex = count > 1 ? dims[count - 2] : [""], columnIndex = count > 0 ? dims[count - 1] : [""];
@@ -692,7 +692,7 @@ function drawCells(table, other, side) {
   return make("div", { class: "matrices", tabindex: 0, role: "group", "aria-label": (side || "values") + " of the table" }, ...tables);
 }
 
-/* Counts over equal steps from `low` to `high`: of all elements, or of those in the table. */
+/* A histogram over equal steps from `low` to `high`: of all elements if the data has one, else of those in the table. */
 function histogramOf(table, range) {
   if (!table) return null;
   if (table.bins && range && range[1] >= range[0]) return { bins: table.bins, low: range[0], high: range[1], isWhole: true };
@@ -739,7 +739,7 @@ function drawHistogram(own, other) {
     whole ? null : make("figcaption", {}, "Of all elements: record with --record values=" + (nameOf(chosen).match(/^\w+/) || ["NAME"])[0]));
 }
 
-/* The element with the largest difference, and the first that is not finite. */
+/* Text about the element with the largest difference and the first non-finite one. */
 function worstText(table, other) {
   const found = [], values = table.values || [];
   const odd = values.findIndex((value) => !isFiniteCell(value) && value !== "-Inf");
@@ -779,7 +779,7 @@ function drawElements(box, event, add) {
   if (other && other.values) box.push(drawCells(other, null, "A"));
 }
 
-/* A page of http has no clipboard: there the text is selected in a field, and copied as by a key. */
+/* Copies through a selected field, because a page from http has no clipboard. */
 function copyOld(text) {
   const field = make("textarea", { class: "skip", "aria-label": "text to copy" });
   field.value = text;
@@ -804,7 +804,7 @@ function callChain(call) {
   return chain.reverse();
 }
 
-/* A name without a value of its own in the page: a parameter, of which gradients arrived. */
+/* Draws a series that has no value in the page: a parameter with gradients. */
 function drawSeries(series) {
   const s = data.series[series], box = byId("details");
   box.replaceChildren(make("h2", {}, "Value"), make("p", {}, make("span", { class: "name" }, T[s.name]), "  ", s.site === null ? "parameter" : placeText(sites[s.site])),
@@ -857,7 +857,7 @@ function hashOf(event) {
     ":" + encodeURIComponent(nameOf(event)) + (parts.length > 1 ? "@" + place : "");
 }
 
-/* Behind a web address, that; else the file's name, which the receiver has under another folder. */
+/* The link to an event: the web address of the page; for a local file only its name, because the receiver has it in another folder. */
 function linkTo(event) {
   const page = /^https?:/.test(location.protocol) ? location.href.replace(/#.*/, "") :
     location.protocol === "file:" ? decodeURIComponent(fileName(location.pathname)) : "";
@@ -944,7 +944,7 @@ function showLine(file, line) {
   row.scrollIntoView({ block: "center" });
 }
 
-/* `#file:line:call:turn:name`: what is missing is the first. The turn is the line's, in the call. */
+/* Follows `#file:line:call:turn:name`. A missing part means the first one. The turn is that of the line in the call. */
 function followHash() {
   if (isOurs) { isOurs = false; return; }
   let parts;
@@ -1121,7 +1121,7 @@ function eventBySeq(wanted) {
   return low < EVENT_COUNT && seq[low] === wanted ? low : -1;
 }
 
-/* Where the title begins with FILE:LINE, that is a link and can be copied; then a list of this place alone says nothing more. */
+/* If the title starts with FILE:LINE, makes that a link with a copy button. Returns the list that contains only this place, and so is redundant. */
 function linkTitle() {
   const h1 = part.querySelector("h1"), found = data.title.match(/^(.*?:\d+)(: .*)$/s), first = data.lists.find((one) => one.rows.length);
   const row = first && first.rows[0], event = row && row.event !== undefined ? eventBySeq(row.event) : -1;
@@ -1167,7 +1167,7 @@ function drawRun() {
 
 /* ---- steps ---- */
 
-let steps = []; /* the first event of each */
+let steps = []; /* the first event of each step */
 function drawSteps() {
   byId("steps").replaceChildren();
   let best = null;
@@ -1188,7 +1188,7 @@ function drawSteps() {
   steps = best.map((call, i) => startOfStep(call, i > 0 ? firstEvent[best[i - 1]] : -1));
   showStep(0);
 }
-/* Where the step begins that the call is: with the turn of the outermost loop around it that the call before was not in. */
+/* The first event of the call's step: that of the turn of the outermost loop around it that started after the previous call. */
 function startOfStep(call, before) {
   const caller = C.parent[call] - 1, module = caller >= 0 && moduleOf(caller);
   let start = firstEvent[call];
@@ -1199,7 +1199,7 @@ function startOfStep(call, before) {
   }
   return start;
 }
-/* The step that the event is in. */
+/* Shows the step that contains the event. */
 function showStep(event) {
   if (!steps.length) return;
   const at = Math.max(0, placeIn(steps, event + 1) - 1), [label, slider] = byId("steps").children;
@@ -1210,7 +1210,7 @@ function showStep(event) {
 
 /* ---- the picture ---- */
 
-/* The value of a box: its name, line and file are in the title. */
+/* Shows the value of a box, by the name, line and file of its title. */
 function showBox(name, fileText, line) {
   const isNamed = (series) => T[data.series[series].name] === name;
   const holdsName = (one, i) => (seriesOfLine.get(lineKey(i, line)) || []).some(isNamed);
@@ -1223,7 +1223,7 @@ function showBox(name, fileText, line) {
 }
 
 function listenToPicture() {
-  /* A picture that is a little too wide is made smaller, a wider one scrolls. */
+  /* A picture that is a little too wide is scaled down; a wider one scrolls. */
   part.querySelectorAll(".picture > svg").forEach((svg) => { svg.style.minWidth = Math.round(svg.viewBox.baseVal.width * 0.7) + "px"; });
   part.querySelectorAll(".picture .node").forEach((node) => {
     const title = node.querySelector("title");
@@ -1231,7 +1231,7 @@ function listenToPicture() {
     if (!found) return;
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
-    node.ownerSVGElement.setAttribute("role", "group"); /* an image has no buttons in it */
+    node.ownerSVGElement.setAttribute("role", "group"); /* an image contains no buttons */
     const show = () => showBox(found[1], found[2], +found[3]);
     node.addEventListener("click", show, { signal });
     node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); show(); } }, { signal });
@@ -1270,7 +1270,7 @@ byId("next").addEventListener("click", KEYS.n, { signal });
 byId("previous").addEventListener("click", KEYS.p, { signal });
 document.addEventListener("click", (event) => { if (!results.contains(event.target) && event.target !== search) results.replaceChildren(); }, { signal });
 
-/* ---- all of it ---- */
+/* ---- the whole page ---- */
 
 const isShown = (file) => file.sites.some((site) => site[4] > 0);
 byId("files").replaceChildren();
@@ -1290,13 +1290,13 @@ addEventListener("resize", drawArrows, { signal });
 if (location.hash) followHash();
 }
 
-/* ---- which trace is shown: a rank, where there are several ---- */
+/* ---- the shown trace: one rank of several ---- */
 
 const parts = [...document.querySelectorAll(".part")];
 const isBad = (part) => part.querySelector(".verdict").classList.contains("bad");
 let place = -1, listening = null;
 
-/* The number behind `@`; without one the trace that is shown, at first one that made what is wrong, or one that is bad. */
+/* The rank in `@N`. Without it, the shown trace; at first that is one with the cause, else a bad one, else the first. */
 function rankOfHash() {
   const found = location.hash.match(/@(\d+)$/);
   if (found && +found[1] < parts.length) return +found[1];
@@ -1327,7 +1327,7 @@ function show(rank) {
   view(parts[rank], listening.signal);
   say(parts.length > 1 ? parts[rank].dataset.name : "");
 }
-/* The same value of another rank, where it has it. */
+/* Shows another rank, at the same value if it has it. */
 function chooseRank(rank) {
   if (rank < 0 || rank >= parts.length) return;
   history.replaceState(null, "", (location.hash.replace(/@\d+$/, "") || "#") + "@" + rank);

@@ -26,7 +26,7 @@ void pill_of_mark(struct pills *pills, struct sheet *sheet, enum flow_mark mark)
 /* Whether the edge leads from one difference to the next, or from one non-finite value to the
  * next. */
 bool mark_is_handed_on(const struct flow_graph *graph, const struct flow_edge *edge);
-/* Gives such an edge its style, whatever its kind. */
+/* Highlights such an edge with a loud colour and a thicker line. Keeps the dash of its kind. */
 void mark_edge(const struct sheet *sheet, struct picture_item *curve);
 
 #endif

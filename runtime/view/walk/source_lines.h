@@ -48,8 +48,8 @@ struct slice source_lines_get_statement(struct source_lines *sources,
                                         uint32_t line,
                                         uint32_t column);
 
-/* The same for a module that the caller has; no reader is needed. The line is borrowed from the
- * module. A module number must always stand for the same module. */
+/* The line as source_lines_get returns it, of a module that the caller has; no reader is needed.
+ * The line is borrowed from the module. A module number must always stand for the same module. */
 struct slice source_lines_get_from(struct source_lines *sources,
                                    const struct log_module *module,
                                    uint32_t module_number,

@@ -30,7 +30,7 @@ void paint_strip(struct buffer *text, struct slice painted);
  * text keeps its start and its end. */
 void text_add_shortened(struct buffer *text, struct slice added, size_t limit);
 
-/* The same for a path. A long one keeps only its end, which identifies it better. */
+/* Adds a path in the same way. A long one keeps only its end, which identifies it better. */
 void text_add_path(struct buffer *text, struct slice path, size_t limit);
 
 /* Adds the inside of a JSON string. */

@@ -10,8 +10,8 @@
  * opened, or the folder has none. */
 void *cairo_bundle_open(const char *folder);
 
-/* The same for the package's own folder: beside the extension module that contains this code, or
- * under the prefix in which the command is installed. */
+/* Opens the libraries in the package's own folder: beside the extension module that contains this
+ * code, or under the prefix in which the command is installed. Returns as cairo_bundle_open does. */
 void *cairo_bundle_find(void);
 
 #endif
