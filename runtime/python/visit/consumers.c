@@ -1,4 +1,4 @@
-/* The consumers of a session, and their visits. */
+/* The consumers of a session, and the passing of visits to them. */
 #include "runtime/python/visit/consumers.h"
 
 #include "runtime/base/memory.h"
@@ -7,7 +7,8 @@
 
 #include <assert.h>
 
-/* Those that have begun: stays as it is while a visit is passed on. */
+/* The active consumers. A list is not changed while a visit is passed on: set_watchers makes a
+ * new one. */
 struct consumer_list {
     size_t user_count;
     PyObject *pairs; /* owned: a tuple of (object, function) */
@@ -42,7 +43,7 @@ int consumers_add_kind(struct consumers *consumers,
     return 0;
 }
 
-/* NULL: it is none. */
+/* Returns NULL if the object is no consumer. */
 static const struct consumer_kind *find_kind(const struct consumers *consumers,
                                              PyObject *object)
 {
@@ -61,7 +62,7 @@ bool consumers_is(const struct consumers *consumers,
     return find_kind(consumers, object) == kind;
 }
 
-/* The bit of the list's i-th: the first one is the recording's. */
+/* The bit of the `i`-th consumer of the list. The first bit of a set is the recording's. */
 static consumer_set bit_of(size_t i)
 {
     size_t place = i + 1 < CONSUMER_SHARED_PLACE ? i + 1 : CONSUMER_SHARED_PLACE;
@@ -92,7 +93,8 @@ static inline bool visit_those(const struct consumer_list *list,
     size_t first = (size_t)__builtin_ctz(set) - 1;
 
     assert(first < list->count);
-    if ((set & (set - 1)) == 0 && first + 1 < CONSUMER_SHARED_PLACE) { /* as a rule */
+    if ((set & (set - 1)) == 0 &&
+        first + 1 < CONSUMER_SHARED_PLACE) { /* the usual case */
         return list->items[first].kind->visit(&list->items[first], visit);
     }
     for (size_t i = first; i < list->count; i++) {
@@ -117,14 +119,15 @@ HOT bool consumers_visit(struct site_visit *visit, consumer_set set)
     }
     visit->thread = thread;
     thread->is_at_work = true;
-    list->user_count++; /* others may begin or end */
+    list->user_count++; /* visits may add or remove consumers */
     is_good = visit_those(list, visit, set);
     thread->is_at_work = false;
     list_leave(list);
     return is_good;
 }
 
-/* NULL with an exception set: a pair of the tuple is none. */
+/* Returns NULL with an exception set if a pair of the tuple is not (watcher, function), or
+ * memory ran out. */
 static struct consumer_list *make_list(const struct consumers *consumers,
                                        PyObject *pairs)
 {

@@ -1,7 +1,8 @@
-/* Consumers of visits: the recording, and those that Python adds: watchers of savers and monitors, the
- * tracings of tracers. Each has chosen sites, when it began or when a module is visited for the first
- * time since; a hook has the set of consumers of each of its sites. So a visit that nobody wants ends
- * in the hook, and any other visits those alone that want it, in the order in which they began. */
+/* Consumers of visits: the recording, and those that Python adds: watchers of savers and
+ * monitors, the tracings of tracers. A consumer chooses its sites in each module: when it
+ * starts, or when the module is visited for the first time after that. A hook has the set of
+ * consumers of each of its sites. So a visit without a consumer ends in the hook, and any other
+ * visit reaches only its consumers, in the order in which they started. */
 #ifndef MONITORCH_PYTHON_VISIT_CONSUMERS_H
 #define MONITORCH_PYTHON_VISIT_CONSUMERS_H
 
@@ -23,19 +24,19 @@ typedef uint32_t consumer_set;
 
 struct consumer {
     const struct consumer_kind *kind;
-    PyObject *object;   /* borrowed: what Python has begun */
-    PyObject *function; /* borrowed: what it calls with each visit; None: nothing */
+    PyObject *object;   /* borrowed: the watcher or tracing that Python started */
+    PyObject *function; /* borrowed: called with each visit; None: no function */
 };
 
 struct consumer_kind {
-    /* Adds `bit` to the sets of those sites of the module that it wants; there is a set for each site. Runs no
-     * Python. False with an exception set. */
+    /* Adds `bit` to the sets of the sites of the module that the consumer wants; `sets` has one
+     * set for each site. Runs no Python code. Returns false with an exception set. */
     bool (*choose)(const struct consumer *consumer,
                    const struct site_module *module,
                    consumer_set bit,
                    consumer_set *sets);
-    /* One of these is visited: perhaps another one, where consumers share a bit. False with an exception
-     * set, which leaves the hook. */
+    /* Handles the visit of a site. Consumers that share a bit also get visits of sites that only
+     * another one wants. Returns false with an exception set, which the hook raises. */
     bool (*visit)(const struct consumer *consumer, struct site_visit *visit);
 };
 
@@ -43,8 +44,8 @@ struct consumer_kind {
 
 struct consumers {
     uint64_t
-        number; /* of what is chosen: counts changes, so sets have the one that they are of */
-    struct consumer_list *list; /* used; NULL: none but the recording */
+        number; /* of the current choice: increased with each change; sets are valid for one number */
+    struct consumer_list *list; /* used; NULL: no consumer but the recording */
     struct {
         PyTypeObject *type; /* owned */
         const struct consumer_kind *kind;
@@ -52,32 +53,34 @@ struct consumers {
     size_t kind_count;
 };
 
-/* The sets are made anew: a consumer has begun or ended. */
+/* Makes the sets of all hooks outdated, after a consumer has started or ended. */
 static inline void consumers_change(struct consumers *consumers)
 {
     consumers->number++;
 }
 
-/* What Python begins as an object of that type is a consumer of that kind. 0, or -1 with an exception
- * set. */
+/* Registers `type`: an object of that type is a consumer of that kind. Returns 0, or -1 with an
+ * exception set. */
 int consumers_add_kind(struct consumers *consumers,
                        PyObject *type,
                        const struct consumer_kind *kind);
-/* Whether the object's type is one that was added with that kind. */
+/* Whether the object's type was added with that kind. */
 bool consumers_is(const struct consumers *consumers,
                   const struct consumer_kind *kind,
                   PyObject *object);
 
-/* The sets of the module's sites, but for the recording. False with an exception set. */
+/* Adds the bits of all consumers but the recording to the sets of the module's sites. Returns
+ * false with an exception set. */
 bool consumers_choose(const struct consumers *consumers,
                       const struct site_module *module,
                       consumer_set *sets);
 
-/* Passes the visit to those of the set; not to the recording. What they do may visit sites in turn:
- * these are nobody's. False with an exception set. */
+/* Passes the visit to the consumers of the set, which must not contain the recording. Visits of
+ * sites that the consumers cause themselves reach no consumer. Returns false with an exception
+ * set. */
 bool consumers_visit(struct site_visit *visit, consumer_set set);
 
-/* The function `set_watchers` of the module. */
+/* The module's function `set_watchers`. */
 PyObject *consumers_set_watchers(PyObject *module, PyObject *pairs);
 
 int consumers_traverse(const struct consumers *consumers, visitproc visit, void *arg);

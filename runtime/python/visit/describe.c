@@ -1,4 +1,4 @@
-/* What is told of a value of Python's that is neither a tensor nor walked. */
+/* Descriptions of Python values that are neither tensors nor containers. */
 #include "runtime/python/visit/values.h"
 
 #define TEXT_LIMIT 80 /* characters of a str that are kept */
@@ -14,8 +14,8 @@ static PyObject *shorten(PyObject *text)
     return bytes;
 }
 
-/* An int in hexadecimal; a new reference to bytes, or NULL. Those that no double can hold are left
- * alone: they may have any number of digits. */
+/* An int in hexadecimal; a new reference to bytes, or NULL. Returns NULL for ints that exceed
+ * the range of a double: they may have any number of digits. */
 static PyObject *spell_int(PyObject *number)
 {
     PyObject *digits = NULL;

@@ -1,4 +1,5 @@
-/* From the running frame to its call: who made it, in which thread, and whether it is new. */
+/* Calls of running frames: finds the call that a frame belongs to, its caller and its thread, or
+ * starts a new one. */
 #include "runtime/python/visit/frames.h"
 
 #include "runtime/base/buffer.h"
@@ -10,16 +11,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The paths of torch.nn.Modules, remembered by weak references. */
+/* ---- the paths of torch.nn.Modules, kept with weak references ---- */
 
-/* Modules nest a few levels; a module that holds itself must not hold us. */
+/* Modules nest a few levels; the limit ends the search in a module that contains itself. */
 #define DEPTH_MAX 64
-/* Dead modules that do not matter. */
+/* So many entries of deleted modules may stay in the table. */
 #define PATH_SLACK 4096
 
-/* session->module_paths: address -> (weak reference, path as bytes, the root's weak reference,
- * the address of a root below which it was looked for in vain, or None). The weak
- * reference is dead where another object has the address since. */
+/* session->module_paths: address -> (weak reference, path as bytes, weak reference to the root,
+ * address of a root whose modules do not include it, or None). The weak reference is dead if
+ * another object has the address now. */
 enum { ENTRY_SELF, ENTRY_PATH, ENTRY_ROOT, ENTRY_TRIED };
 
 /* The entry of the object at that address; borrowed, or NULL. */
@@ -36,7 +37,7 @@ static PyObject *find_entry(struct session *session, const void *address)
     return entry;
 }
 
-/* The root that the entry's path begins at; borrowed, or NULL where it is gone. */
+/* The root that the entry's path starts at; borrowed, or NULL if it was deleted. */
 static PyObject *root_of(PyObject *entry)
 {
     PyObject *root = PyWeakref_GetObject(PyTuple_GetItem(entry, ENTRY_ROOT));
@@ -44,7 +45,7 @@ static PyObject *root_of(PyObject *entry)
     return root == Py_None ? NULL : root;
 }
 
-/* Forgets modules that are gone, now and then: when there are twice as many as were left the
+/* Removes the entries of deleted modules. Called when the table is twice as large as after the
  * last time. */
 static void sweep(struct session *session)
 {
@@ -67,7 +68,7 @@ static void sweep(struct session *session)
     session->path_limit = 2 * PyDict_Size(session->module_paths) + PATH_SLACK;
 }
 
-/* `tried` may be NULL. */
+/* Stores the path of a module. `tried` may be NULL. */
 static int remember(struct session *session,
                     PyObject *object,
                     struct slice path,
@@ -118,7 +119,7 @@ static PyObject *children_of(PyObject *module)
     return children;
 }
 
-/* Whether the walk meets the module for the first time; -1 on failure. */
+/* Whether the search reaches the module for the first time; -1 on failure. */
 static int is_first_visit(PyObject *seen, PyObject *module)
 {
     PyObject *key = PyLong_FromVoidPtr(module);
@@ -131,8 +132,8 @@ static int is_first_visit(PyObject *seen, PyObject *module)
     return is_known < 0 ? -1 : !is_known;
 }
 
-/* Remembers the module and those below it. `path` is its own; it is left as it was. One that is
- * shared keeps the name under which the walk found it first. */
+/* Stores the paths of the module and of all modules below it. `path` is the module's own path;
+ * it is unchanged on return. A shared module keeps the first name under which it was found. */
 static int add_below(struct session *session,
                      PyObject *module,
                      struct buffer *path,
@@ -175,7 +176,7 @@ static int add_below(struct session *session,
     return status;
 }
 
-/* Makes `root` one, and everything below it known. */
+/* Makes `root` a root, and stores the paths of all modules below it. */
 static int add_root(struct session *session, PyObject *root)
 {
     struct buffer path = BUFFER_INIT;
@@ -190,7 +191,7 @@ static int add_root(struct session *session, PyObject *root)
     return status;
 }
 
-/* Looks for `self` below the root of the module that called it, once for each root. */
+/* Searches `self` below the root of the module that called it, once for each root. */
 static int
 find_below_caller(struct session *session, PyObject *self, PyObject *caller_root)
 {
@@ -213,7 +214,7 @@ find_below_caller(struct session *session, PyObject *self, PyObject *caller_root
     return remember(session, self, SLICE(""), self, caller_root);
 }
 
-/* Sees to it that the module is known, if that can be. */
+/* Stores a path for the module `self` if it has none. */
 static int make_known(struct session *session, PyObject *self, const void *caller)
 {
     PyObject *caller_entry = caller == NULL ? NULL : find_entry(session, caller);
@@ -229,10 +230,11 @@ static int make_known(struct session *session, PyObject *self, const void *calle
     return find_entry(session, self) != NULL ? 0 : add_root(session, self);
 }
 
-/* Adds the path and the class of `self`, which may be anything: nothing is added, and false
- * returned, where it is no torch.nn.Module. `caller` is the address of the module that called
- * it, or NULL: what stands below the caller's root has its path from there, also where it came
- * later. Others become roots themselves, with an empty path, but not while they are made. */
+/* Adds the path and the class name of `self`. Returns false, and adds nothing, if `self` is no
+ * torch.nn.Module; it may be any object. `caller` is the address of the module that called it,
+ * or NULL. A module below the caller's root has its path from that root, even if it was added
+ * there later. Any other module becomes a root, with an empty path, but not while its
+ * constructor runs. */
 static bool path_find(struct session *session,
                       PyObject *self,
                       const void *caller,
@@ -263,10 +265,10 @@ PyObject *path_find_alive(struct session *session, const void *address)
     return find_entry(session, address) != NULL ? Py_NewRef((PyObject *)address) : NULL;
 }
 
-/* Of generators, coroutines, iterable coroutines and asynchronous generators. */
+/* co_flags of generators, coroutines, iterable coroutines and asynchronous generators. */
 #define CODE_FLAGS_SUSPENDED (0x20 | 0x80 | 0x100 | 0x200)
 
-/* The thread as the recording that goes on knows it. */
+/* The running thread in the active recording. */
 static __thread struct {
     uint64_t session;
     unsigned fork_count;
@@ -332,7 +334,8 @@ struct call_thread *frame_thread(struct session *session)
     return thread;
 }
 
-/* Only the address is of use here: the frame keeps its code alive. */
+/* The frame's code. Only the address may be used: the reference is released, and the frame keeps
+ * the code alive. */
 static const void *code_of(PyObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
@@ -358,9 +361,9 @@ static uint32_t line_of(PyObject *frame)
     return number > 0 ? (uint32_t)number : 0;
 }
 
-/* The same of a frame that has made a call, which it will make again: Python finds a line by reading the
- * code's table of lines from its start. A place that is taken stays so: no code is released here, which could
- * run others' code. */
+/* line_of for a frame that has made a call and will repeat it. The lines are cached because
+ * Python finds a line by reading the code's line table from its start. A cache entry is never
+ * replaced: releasing a code object could run other code. */
 static uint32_t line_of_call(struct session *session, PyObject *frame)
 {
     PyObject *code = frame_code(frame);
@@ -385,8 +388,9 @@ void frame_forget_lines(struct session *session)
     }
 }
 
-/* The nearest frame below that a call is known by; `line` is where it stands now. `import_count`:
- * of the imports that go on between the two, or on the whole stack where there is no parent. */
+/* The call of the nearest calling frame that has one, or NULL. `line` is the current line of
+ * that frame. `import_count` is the number of imports that run between the two frames, or on the
+ * whole stack if there is no parent. */
 static struct call *find_parent(struct session *session,
                                 PyObject *frame,
                                 uint32_t *line,
@@ -423,7 +427,8 @@ static struct call *find_parent(struct session *session,
     return parent;
 }
 
-/* Dynamo runs what follows a graph break as a function of its own, called by the one before. */
+/* Whether the code is a continuation that Dynamo made: the part of a function after a graph
+ * break runs as a function of its own, which the part before it calls. */
 static bool is_resumed(struct session *session, const void *code)
 {
     PyObject *name = PyObject_GetAttr((PyObject *)code, session->name_co_name);
@@ -443,8 +448,8 @@ static bool is_initializer(const struct recorded_module *module, uint32_t functi
     return slice_ends(module->table.functions[function].name, SLICE(".__init__"));
 }
 
-/* What runs while a module is imported is not recorded, but where it is asked for: by an option, by
- * monitorch.on() in that frame, by a tracker of the call. */
+/* Whether the call runs while a module is imported. Such calls are not recorded, unless they
+ * were requested: by an option, by monitorch.on() in that frame, by a tracker of the call. */
 static bool is_left_out(struct session *session,
                         const struct call_start *start,
                         unsigned import_count)
@@ -487,7 +492,7 @@ static struct call *begin_call(struct session *session,
     }
     start->path = owner->has_path ? owner->path : buffer_slice(&path);
     start->class_name = buffer_slice(&class_name);
-    /* Once more: the search for a path may have run finalizers that visit sites. */
+    /* Repeated, because the search for a path may have run finalizers that visit sites. */
     call_table_run(calls, start->thread, (struct call *)start->parent);
     PyObject *token = track_call_begin(session, frame, start);
     start->is_left_out = start->is_left_out && token == NULL;
@@ -507,7 +512,7 @@ static struct call *begin_call(struct session *session,
     return call;
 }
 
-/* The call of the function that Dynamo goes on with in this frame; NULL where there is none. */
+/* The call whose function Dynamo continues in this frame; NULL if there is none. */
 static struct call *find_resumed(struct session *session,
                                  const struct call_function *function,
                                  PyObject *frame,
@@ -527,8 +532,8 @@ static struct call *find_resumed(struct session *session,
     return call;
 }
 
-/* Whether another call of the function goes on at the address of one that was left out: without an
- * enter site they look alike. */
+/* Whether `call`, which was left out, may have ended, and another call of the function now has
+ * its address. Without an enter site the two look the same. */
 static bool is_stale(struct session *session, const struct call *call)
 {
     return call->is_left_out && (call->flags & LOG_CALL_GENERATOR) == 0 &&
@@ -569,7 +574,7 @@ struct call *frame_find_call(struct session *session,
         call_table_run(calls, thread, call);
         return call;
     }
-    /* What is observed may have no enter site: whatever is told first begins its calls. */
+    /* A function that is observed may have no enter site: then its first event starts the call. */
     bool has_enter = !owner->has_path || function->enter != SITE_NONE;
     struct call_start start = {
         .thread = thread,
@@ -601,7 +606,8 @@ void frame_skip_call(struct session *session)
     }
 }
 
-/* The text of a code object's attribute; a new reference that it is borrowed from, or NULL. */
+/* The text of a code object's attribute. Returns a new reference from which `name` borrows, or
+ * NULL. */
 static PyObject *read_name(PyObject *code, const char *attribute, struct slice *name)
 {
     PyObject *text = PyObject_GetAttrString(code, attribute);
@@ -620,9 +626,9 @@ static bool is_named(struct slice function, struct slice name)
             function.bytes[function.size - name.size - 1] == '.');
 }
 
-/* The function of the table that the code was compiled from, or its count. Names alone may be
- * those of several: of these it is the first from the code's first line on, which may be that of
- * a decorator. */
+/* The function of the table that the code was compiled from, or the table's function count.
+ * Several functions may have the same name: of these it is the first one at or after the code's
+ * first line, which may be the line of a decorator. */
 static uint32_t find_function(const struct site_table *table, PyObject *code)
 {
     PyObject *number = PyObject_GetAttrString(code, "co_firstlineno");
@@ -668,7 +674,7 @@ frame_join(struct session *session, struct recorded_module *module, PyObject *fr
             .is_joined = function != 0,
         };
         call = begin_call(session, &start, frame, &(struct frame_owner){0}, true);
-        /* Those which it makes name it before it has an event. */
+        /* The call is written now: the calls that it makes refer to it before it has an event. */
         if (call != NULL && recorder_log(session->recorder) != NULL) {
             recorder_write_call(session->recorder, call);
         }
@@ -757,7 +763,7 @@ uint32_t frame_find_caller(struct session *session, struct buffer *file)
 
 /* ---- from running frames to the modules whose methods they run ---- */
 
-#define CODE_LIMIT 10000 /* codes that are remembered; then all are forgotten */
+#define CODE_LIMIT 10000 /* codes in the table; when it is full, it is cleared */
 
 /* (code, name of the first parameter or None, its slot); a new reference, or NULL with an
  * exception. */
@@ -779,7 +785,7 @@ static PyObject *describe_code(PyObject *code)
     return result;
 }
 
-/* The same, found once; a borrowed reference. */
+/* The result of describe_code, cached; a borrowed reference, or NULL with an exception. */
 static PyObject *find_description(struct session *session, PyObject *code)
 {
     PyObject *key = PyLong_FromVoidPtr(code);
@@ -795,14 +801,14 @@ static PyObject *find_description(struct session *session, PyObject *code)
             PyDict_SetItem(session->first_parameters, key, found) < 0) {
             Py_CLEAR(found);
         }
-        Py_XDECREF(found); /* the dictionary has it */
+        Py_XDECREF(found); /* the dictionary keeps it */
     }
     Py_XDECREF(key);
     return found;
 }
 
-/* The frame's first argument where it is a module: a new reference. NULL where it is none, or with
- * an exception. */
+/* The frame's first argument if it is a module: a new reference. NULL if it is none, or with an
+ * exception set. */
 static PyObject *find_first_module(struct session *session, PyObject *frame)
 {
     PyObject *description = find_description(session, frame_code(frame));
@@ -822,7 +828,7 @@ static PyObject *find_first_module(struct session *session, PyObject *frame)
     return value;
 }
 
-/* The frame that called this one, whose reference is stolen; NULL: none. */
+/* The frame that called `frame`, or NULL. Steals the reference to `frame`. */
 static PyObject *leave(struct session *session, PyObject *frame)
 {
     PyObject *back = PyObject_GetAttr(frame, session->name_f_back);
@@ -869,8 +875,8 @@ static int is_constructor(PyObject *frame)
     return is_it;
 }
 
-/* Adds (module, whether the frame is its constructor), unless it is what was added last: torch
- * calls a module's method in other methods of the same module. */
+/* Adds (module, whether the frame is its constructor). A module that equals the last one added
+ * is skipped: methods of a module call other methods of the same module. */
 static void list_add(PyObject *list, PyObject *module, PyObject *frame)
 {
     Py_ssize_t count = PyList_Size(list);

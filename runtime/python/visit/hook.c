@@ -18,7 +18,7 @@
 
 static HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value);
 
-/* What session_enter finds out, where nothing has to be done about it. */
+/* The conditions of session_enter under which it has nothing to do. */
 static inline bool visit_is_recorded_here(const struct session *session)
 {
     return !session->is_closing && !session->is_own &&
@@ -28,8 +28,8 @@ static inline bool visit_is_recorded_here(const struct session *session)
            (session->tracking == NULL || tracking_is_idle(session->tracking));
 }
 
-/* visit_is_left_out for a visit of one value where nothing but the count has to be kept, as for most in
- * a loop. False: visit_is_left_out has to find out. */
+/* A fast path of visit_is_left_out for visits of one value that only have to be counted, as most
+ * in a loop. Returns false if visit_is_left_out has to decide. */
 static inline bool visit_is_skipped(const struct session *session,
                                     struct recorded_site *site,
                                     PyObject *const *values,
@@ -45,10 +45,10 @@ static inline bool visit_is_skipped(const struct session *session,
     return true;
 }
 
-/* Visits that are not recorded: their values are numbers, texts and the like, or containers whose
- * newest item is one. */
+/* ---- visits that are left out: their values are numbers, texts and the like, or containers
+ * whose newest item is one ---- */
 
-/* Items of a tuple, which is new at each visit, that are compared. */
+/* So many items of a tuple are examined, since a tuple is new at each visit. */
 #define TUPLE_ITEM_MAX 8
 
 static inline bool is_plain_number(const PyObject *object, const PyTypeObject *type)
@@ -57,7 +57,7 @@ static inline bool is_plain_number(const PyObject *object, const PyTypeObject *t
            object == Py_None || type == &PyBytes_Type;
 }
 
-/* A number that is not finite is never left out. */
+/* Whether the value is a finite float. Numbers that are not finite are always recorded. */
 static bool is_plain_float(PyObject *object, const PyTypeObject *type)
 {
     return type == &PyFloat_Type && isfinite(PyFloat_AsDouble(object));
@@ -91,7 +91,8 @@ static bool is_plain_list(const struct recorded_site *site, PyObject *list)
     return count == 0 || is_plain_item(site, PyList_GetItem(list, count - 1));
 }
 
-/* Where an entry was deleted, the one that is found need not be the newest. */
+/* Whether the entry at the last position is plain. After a deletion it need not be the newest
+ * one. */
 static bool is_plain_dict(const struct recorded_site *site, PyObject *dict)
 {
     Py_ssize_t position = PyDict_Size(dict) - 1;
@@ -113,8 +114,8 @@ static bool is_plain_tuple(const struct recorded_site *site, PyObject *tuple)
     return true;
 }
 
-/* Whether a value is neither a tensor nor a number that is not finite, and no container whose newest item
- * is one. */
+/* Whether a value is neither a tensor nor a number that is not finite, nor a container whose
+ * newest item is one. */
 static HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value)
 {
     const PyTypeObject *type = Py_TYPE(value);
@@ -138,7 +139,8 @@ static HOT bool visit_is_plain(const struct recorded_site *site, PyObject *value
     return type == &PyTuple_Type && is_plain_tuple(site, value);
 }
 
-/* The value at the end of a dotted name is looked up only where its being finite matters. */
+/* Whether the value at the end of a dotted name is plain. It is read only if the recording stops
+ * at values that are not finite; otherwise the answer is true. */
 static bool is_plain_peeked(struct session *session,
                             const struct recorded_site *site,
                             struct slice name,
@@ -156,7 +158,7 @@ static bool is_plain_peeked(struct session *session,
     return is_so;
 }
 
-/* Where a value has to be looked up, by the site's names. */
+/* are_plain for a site with values that must be found by their names. */
 static __attribute__((noinline)) bool
 are_plain_named(struct session *session,
                 const struct recorded_module *module,
@@ -206,7 +208,7 @@ static inline bool are_plain(struct session *session,
     return true;
 }
 
-/* Whether this visit is left out; it is counted then. The session need not be entered. */
+/* Whether this visit is left out; if so, it is counted. The session need not be entered. */
 static HOT bool visit_is_left_out(struct session *session,
                                   struct recorded_module *module,
                                   uint32_t site,
@@ -231,7 +233,7 @@ static HOT bool visit_is_left_out(struct session *session,
     return true;
 }
 
-/* NULL: it holds others, or none of that sort. */
+/* The newest item of a list or dict, the first of a tuple. Returns NULL if there is none. */
 static PyObject *newest_item(PyObject *object)
 {
     Py_ssize_t position;
@@ -249,15 +251,15 @@ static PyObject *newest_item(PyObject *object)
                : NULL;
 }
 
-/* Of what may hold others the type alone says nothing. */
+/* Whether every value of such a type is plain. A container is not: its items decide. */
 static bool is_plain_kind(enum type_kind kind)
 {
     return kind == TYPE_OBJECT || kind == TYPE_BYTES || kind == TYPE_COMPLEX ||
            kind == TYPE_INT || kind == TYPE_TEXT;
 }
 
-/* After a visit of a site that is left out was recorded: types that it showed to hold no tensor need
- * not be looked at again. */
+/* Remembers types without tensors, after a visit was recorded at a site whose visits may be left
+ * out. Values of these types are plain from then on. */
 static void visit_keep_types(struct session *session,
                              struct recorded_module *module,
                              uint32_t site,
@@ -283,9 +285,11 @@ static void visit_keep_types(struct session *session,
     }
 }
 
-/* Names that are read before anything is known of them. A site is visited after its statement, so
- * this is the value that the name has then: the one that was read, unless the statement itself
- * has bound the name anew in a function that it called. */
+/* ---- names that are read before they have an event ----
+ *
+ * A site is visited after its statement, so the value that is recorded is the one that the name
+ * has then. It is the value that was read, unless a function called by the statement has
+ * assigned the name again. */
 
 static struct slice root_of(struct slice name)
 {
@@ -307,8 +311,8 @@ static PyObject *find_name(PyObject *names, struct slice name)
     return value;
 }
 
-/* The module whose method the call is, where that is the read name's root. A new reference, or
- * NULL. */
+/* The module whose method the call runs, if `root` is the method's first parameter. A new
+ * reference, or NULL. */
 static PyObject *
 find_self(struct session *session, const struct visit *visit, struct slice root)
 {
@@ -325,7 +329,7 @@ find_self(struct session *session, const struct visit *visit, struct slice root)
                : NULL;
 }
 
-/* What the root of a read name stands for; a new reference, or NULL. */
+/* The value of the first part of a read name; a new reference, or NULL. */
 static PyObject *find_root(struct session *session,
                            const struct visit *visit,
                            const struct site_read *read)
@@ -344,8 +348,8 @@ static PyObject *find_root(struct session *session,
     return found;
 }
 
-/* Records the value at the end of a read name whose root is `object`, a reference that it
- * releases; NULL: the root is not bound. */
+/* Records the value of a read name whose first part has the value `object`. Steals the reference
+ * to `object`; NULL: the name is not bound. */
 static void record_source(struct session *session,
                           const struct visit *visit,
                           uint32_t index,
@@ -371,8 +375,8 @@ static void record_source(struct session *session,
     }
 }
 
-/* A name that the site writes itself has its new value when the site is visited: the old one cannot
- * be found any more. */
+/* Records the values that the site reads and that have no event yet. Names that the site itself
+ * writes are skipped: their old values are lost when the site is visited. */
 static void sources_record(struct session *session, const struct visit *visit)
 {
     for (uint32_t i = 0; i < visit->site->read_count; i++) {
@@ -385,7 +389,7 @@ static void sources_record(struct session *session, const struct visit *visit)
     }
 }
 
-/* ---- a call in its middle ---- */
+/* ---- a call that is already running ---- */
 
 static PyObject *
 find_in_frame(PyObject *frame, const struct site_read *read, bool has_slots)
@@ -419,8 +423,9 @@ static void record_ahead(struct session *session,
     }
 }
 
-/* The sites behind the frame's line are visited first, so that a value is recorded where it is read
- * next; those before may be reached again in a loop. */
+/* Records the values that the rest of the call reads. Sites after the frame's line are handled
+ * first, so that a value is recorded where it is read next; sites before it may run again in a
+ * loop. */
 static void sources_record_frame(struct session *session,
                                  struct recorded_module *module,
                                  struct call *call,
@@ -445,15 +450,15 @@ static void sources_record_frame(struct session *session,
 
 #define HOOK_NAME "site"
 
-/* A hook is a builtin function bound to one of these. It stays the same over all recordings:
- * what compiles code watches its identity. */
+/* The object to which a hook, a builtin function, is bound. It stays the same in all recordings:
+ * compilers of Python code guard on its identity. */
 struct hook_object {
     PyObject_HEAD struct session *session; /* borrowed from the extension module */
     consumer_set *sets;   /* owned: one for each of the module's sites */
-    uint64_t sets_number; /* of the session's consumers when these were made */
-    uint64_t number;      /* of the recording that it has joined */
+    uint64_t sets_number; /* the session's consumers.number for which they were made */
+    uint64_t number;      /* of the recording that it joined */
     struct recorded_module
-        *recorded;              /* borrowed from that recording; NULL: it failed */
+        *recorded;              /* borrowed from that recording; NULL: joining failed */
     struct site_module *module; /* used */
     PyObject *extension;        /* owned: keeps the session */
 };
@@ -471,7 +476,7 @@ static void hook_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Once for a module and a recording. */
+/* Adds the module to the recording, once for each recording. */
 static __attribute__((noinline)) void join_recording(struct hook_object *hook)
 {
     struct session *session = hook->session;
@@ -486,7 +491,7 @@ static __attribute__((noinline)) void join_recording(struct hook_object *hook)
     }
 }
 
-/* The module as the active recording knows it; it joins at its first visit. */
+/* The module in the active recording, to which it is added at its first visit. */
 static inline struct recorded_module *find_recorded(struct hook_object *hook)
 {
     if (hook->number != hook->session->number) {
@@ -495,8 +500,8 @@ static inline struct recorded_module *find_recorded(struct hook_object *hook)
     return hook->recorded;
 }
 
-/* A function that is pickled with its globals has its hook among them: it is None where it is
- * unpickled, as if nothing was ever recorded there. */
+/* Pickles a hook, which is among the globals of a function that is pickled by value. It is
+ * unpickled as None, so nothing is recorded there. */
 static PyObject *hook_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *types = PyImport_ImportModule("types");
@@ -536,7 +541,7 @@ PyObject *hook_make_type(PyObject *module)
 static const struct value nothing = {.kind = VALUE_NOTHING};
 static const struct value missing = {.kind = VALUE_MISSING};
 
-/* The value at the end of a dotted name whose root is `root`; no property is read. */
+/* Records the value at the end of a dotted name whose root is `root`. Reads no property. */
 static void record_peeked(struct site_visit *from,
                           const struct visit *visit,
                           uint32_t write,
@@ -586,8 +591,8 @@ static void record_values(struct site_visit *from, const struct visit *visit)
     }
 }
 
-/* The module whose method began is written with the call: an enter site's first value, where it
- * is the first value given. */
+/* The object whose method started, for the record of the call: the first value of an enter site,
+ * if it was passed to the hook. */
 static struct frame_owner
 find_owner(const struct site *site, PyObject *const *values, Py_ssize_t count)
 {
@@ -597,7 +602,7 @@ find_owner(const struct site *site, PyObject *const *values, Py_ssize_t count)
     return (struct frame_owner){.object = has_value ? values[0] : NULL};
 }
 
-/* `owner` may be NULL: then it is found in the values. */
+/* Records the visit. If `owner` is NULL, it is found in the values. */
 static void visit_site(struct site_visit *from,
                        struct recorded_module *module,
                        const struct frame_owner *owner)
@@ -619,8 +624,8 @@ static void visit_site(struct site_visit *from,
     }
 }
 
-/* Whether the module has joined the active recording, and the site, which it has, is one whose visits are
- * not all recorded. */
+/* Whether the site has visits that are left out, in the active recording. The module must have
+ * the site; it need not have joined the recording. */
 static inline bool may_be_left_out(const struct hook_object *hook, uint32_t site)
 {
     const struct recorded_module *recorded = hook->recorded;
@@ -629,8 +634,7 @@ static inline bool may_be_left_out(const struct hook_object *hook, uint32_t site
            recorded != NULL && recorded->sites[site].is_left_out;
 }
 
-/* Whether this visit is one of those that are not recorded: then nothing is to be done for the
- * recording. */
+/* Whether this visit is left out, so that the recording has nothing to do. */
 static inline bool is_left_out(struct hook_object *hook,
                                uint32_t site,
                                PyObject *const *values,
@@ -640,7 +644,7 @@ static inline bool is_left_out(struct hook_object *hook,
            visit_is_left_out(hook->session, hook->recorded, site, values, count);
 }
 
-/* What is done once all events of a visit are written: runs Python. */
+/* Work after all events of a visit are written. Runs Python code. */
 static inline void finish_visit(struct session *session)
 {
     if (session->gradients != NULL) {
@@ -673,7 +677,8 @@ HOT static void record_visit(struct hook_object *hook,
     session_leave(session);
 }
 
-/* Whether the visit has reached a value that the recording is to stop at: then an exception is set. */
+/* Whether the visit has reached a value at which the recording stops. If so, an exception is
+ * set. */
 static bool must_raise(const struct hook_object *hook)
 {
     struct stop *stop = &hook->session->stop;
@@ -681,7 +686,8 @@ static bool must_raise(const struct hook_object *hook)
     return stop->is_reached && stop->thread == session_thread_key() && stop_raise(stop);
 }
 
-/* Lines about tracked calls are written before the program continues. False: an exception is set. */
+/* Writes the lines about tracked calls before the program continues. Returns false with an
+ * exception set. */
 static bool report_tracking(const struct hook_object *hook)
 {
     struct session *session = hook->session;
@@ -689,8 +695,8 @@ static bool report_tracking(const struct hook_object *hook)
     return session->tracking == NULL || track_report(session);
 }
 
-/* The sets of the module's sites are made, or made anew. False with an exception set. Not inlined: once for a
- * module after consumers have changed. */
+/* Makes the sets of the module's sites. Returns false with an exception set. Not inlined: it
+ * runs once for a module after consumers have changed. */
 static __attribute__((noinline)) bool hook_choose(struct hook_object *hook)
 {
     struct session *session = hook->session;
@@ -707,8 +713,9 @@ static __attribute__((noinline)) bool hook_choose(struct hook_object *hook)
     return true;
 }
 
-/* Passes the visit to its consumers but the recording, which may have run code that begins or ends some. False
- * with an exception set. */
+/* Passes the visit to its consumers but the recording. The sets are checked again, since the
+ * recording may have run code that adds or removes consumers. Returns false with an exception
+ * set. */
 static bool visit_others(struct hook_object *hook, struct site_visit *visit)
 {
     consumer_set set;
@@ -720,7 +727,7 @@ static bool visit_others(struct hook_object *hook, struct site_visit *visit)
     return set == 0 || consumers_visit(visit, set);
 }
 
-/* Passes the visit to those of the set. False with an exception set. */
+/* Passes the visit to the consumers of the set. Returns false with an exception set. */
 static inline bool
 visit_set(struct hook_object *hook, struct site_visit *visit, consumer_set set)
 {
@@ -736,8 +743,8 @@ visit_set(struct hook_object *hook, struct site_visit *visit, consumer_set set)
     return set == CONSUMER_RECORDING || visit_others(hook, visit);
 }
 
-/* The same of several consumers, which measure each tensor once, but where the recording changes values
- * after it has measured them. */
+/* visit_set for several consumers. Each tensor is measured once for all of them, unless the
+ * recording changes values after it has measured them. */
 static __attribute__((noinline)) bool
 visit_several(struct hook_object *hook, struct site_visit *visit, consumer_set set)
 {
@@ -753,7 +760,7 @@ visit_several(struct hook_object *hook, struct site_visit *visit, consumer_set s
     return is_good;
 }
 
-/* A visit that somebody wants, and that is not left out at once. */
+/* Handles a visit that has a consumer and is not skipped at once. */
 static __attribute__((noinline)) PyObject *hook_call_whole(struct hook_object *hook,
                                                            uint32_t site,
                                                            consumer_set set,
@@ -783,7 +790,7 @@ hook_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     }
     site = PyLong_AsUnsignedLong(arguments[0]);
     if (site >= hook->module->table.site_count) {
-        PyErr_Clear(); /* a site's number is one that the compiler wrote */
+        PyErr_Clear(); /* the compiler writes only valid numbers */
         Py_RETURN_NONE;
     }
     if (hook->sets_number != hook->session->consumers.number && !hook_choose(hook)) {
@@ -898,7 +905,7 @@ PyObject *hook_join_call(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* `site_module` becomes its own. */
+/* Makes the object of a hook. It takes over the use of `site_module`. */
 static PyObject *make_object(PyObject *extension, struct site_module *site_module)
 {
     struct session *session = PyModule_GetState(extension);
@@ -914,7 +921,7 @@ static PyObject *make_object(PyObject *extension, struct site_module *site_modul
         object->extension = Py_NewRef(extension);
         object->module = site_module;
         object->sets_number = UINT64_MAX;
-        /* Made here, because a visit must not fail for lack of memory. */
+        /* Allocated here, because a visit must not fail for lack of memory. */
         object->sets =
             memory_allocate(site_module->table.site_count, sizeof(*object->sets));
         if (object->sets == NULL) {
@@ -952,7 +959,7 @@ static bool read_source_tag(const char *kind, enum log_source_tag *tag)
     return false;
 }
 
-/* The module as its texts have it: NULL with an exception set. */
+/* The module that is described by its texts. NULL with an exception set. */
 static struct site_module *make_module(const struct module_text *text)
 {
     struct error error = ERROR_INIT;

@@ -1,4 +1,4 @@
-/* Whether a call is made while a module is imported. */
+/* Detection of calls that are made while a module is imported. */
 #include "runtime/python/visit/imports.h"
 
 /* The code of a function of the module, or NULL. */
@@ -49,7 +49,7 @@ bool imports_has_code(const struct imports *imports, const void *code)
     return code == imports->codes[0] || code == imports->codes[1];
 }
 
-/* How many imports the running thread is in the middle of. */
+/* The number of imports that the running thread has not finished. */
 static unsigned count_running(const struct imports *imports)
 {
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());

@@ -1,4 +1,4 @@
-/* What a type is, asked of `type` itself and remembered. */
+/* The cache of types: facts about a type, read with the descriptors of `type` itself. */
 #include "runtime/python/visit/types.h"
 
 #include "runtime/base/hash/mix.h"
@@ -60,7 +60,7 @@ void type_cache_release(struct type_cache *cache)
     Py_CLEAR(cache->deque);
 }
 
-/* What a descriptor of `type` itself says of a class: its metaclass is not asked. */
+/* Calls a descriptor of `type` itself for a class, so that its metaclass is not involved. */
 static PyObject *describe(PyObject *descriptor, PyTypeObject *type)
 {
     descrgetfunc get =
@@ -132,7 +132,7 @@ static PyObject *make_name(struct type_cache *cache, PyTypeObject *type)
     return bytes;
 }
 
-/* The torch.nn.Module of this process, or NULL: torch is not there, or not yet. */
+/* The torch.nn.Module of this process, or NULL if torch is not imported (yet). */
 static PyObject *find_module_class(struct type_cache *cache)
 {
     PyObject *module = PyDict_GetItemString(cache->modules, "torch.nn.modules.module");
@@ -148,7 +148,8 @@ static bool is_subtype(PyTypeObject *type, PyTypeObject *base)
     return type == base || PyType_IsSubtype(type, base);
 }
 
-/* No deque exists before its module is there. */
+/* Whether the type is collections.deque or derived from it. No deque exists before its module is
+ * imported. */
 static bool is_deque(struct type_cache *cache, PyTypeObject *type)
 {
     PyObject *module = PyDict_GetItemString(cache->modules, "_collections");
@@ -218,8 +219,8 @@ static enum type_kind find_kind(struct type_cache *cache, struct type_info *info
     return find_object_kind(cache, info);
 }
 
-/* Fills the entry at the end only: what is asked here may run the collector, and finalizers
- * that visit sites and use the cache themselves. */
+/* Finds the facts of a type. The entry is filled in only at the end: the calls here may run the
+ * garbage collector, and finalizers that visit sites and use the cache themselves. */
 static void
 examine(struct type_cache *cache, struct type_info *entry, PyTypeObject *type)
 {

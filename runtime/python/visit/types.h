@@ -1,5 +1,5 @@
-/* What the recorder has to know of a type, found out once and without running code of the
- * user's, not even a metaclass's. */
+/* Types of Python as the recorder sees them: found once for each type, without running code of
+ * the user, not even of a metaclass. */
 #ifndef MONITORCH_PYTHON_VISIT_TYPES_H
 #define MONITORCH_PYTHON_VISIT_TYPES_H
 
@@ -10,7 +10,7 @@
 #include "runtime/python/tensor/tensor.h"
 
 enum type_kind {
-    TYPE_OBJECT, /* nothing that is known here */
+    TYPE_OBJECT, /* any other type */
     TYPE_NONE,
     TYPE_BOOL,
     TYPE_INT,
@@ -18,7 +18,7 @@ enum type_kind {
     TYPE_COMPLEX,
     TYPE_TEXT,
     TYPE_BYTES,
-    TYPE_TENSOR, /* of the class `tensor` */
+    TYPE_TENSOR, /* of the tensor_class in `tensor` */
     TYPE_LIST,
     TYPE_TUPLE,
     TYPE_NAMED_TUPLE, /* `fields` is the tuple of names */
@@ -28,13 +28,13 @@ enum type_kind {
 };
 
 struct type_info {
-    PyTypeObject *type;  /* borrowed: `reference` tells whether it is alive */
+    PyTypeObject *type;  /* borrowed: `reference` shows whether it is alive */
     PyObject *reference; /* owned: a weak reference to it */
     enum type_kind kind;
     enum tensor_class tensor;
-    bool is_module; /* a torch.nn.Module */
-    bool is_final;  /* cannot turn out to be anything else when more is imported */
-    Py_ssize_t module_count; /* of sys.modules when it was looked at */
+    bool is_module;          /* a torch.nn.Module */
+    bool is_final;           /* stays valid when more modules are imported */
+    Py_ssize_t module_count; /* in sys.modules when the type was examined */
     PyObject *name;   /* owned: bytes, UTF-8; the qualified name with its module */
     PyObject *fields; /* owned; may be NULL */
 };
@@ -47,7 +47,7 @@ struct type_cache {
     PyObject *modules;            /* owned: sys.modules */
     PyObject *get_mro, *get_dict, *get_name,
         *get_module;     /* owned: type's descriptors */
-    PyTypeObject *deque; /* owned: collections.deque; NULL: none was met yet */
+    PyTypeObject *deque; /* owned: collections.deque; NULL: not found yet */
     struct type_info entries[TYPE_CACHE_SIZE];
 };
 
@@ -60,11 +60,12 @@ const struct type_info *type_cache_get(struct type_cache *cache, PyTypeObject *t
 
 struct slice type_info_name(const struct type_info *info);
 
-/* What the type or one of its bases holds under that name; a new reference, or NULL without an
- * exception. */
+/* The value of that name in the type or the first of its bases that has it; a new reference, or
+ * NULL without an exception. */
 PyObject *type_cache_find(struct type_cache *cache, PyTypeObject *type, PyObject *name);
 
-/* Whether values of the type are tensors of torch or another library, or arrays, readable here or not. */
+/* Whether values of the type are tensors of torch or another library, or arrays, whether or not
+ * they can be read here. */
 bool type_is_tensor(struct type_cache *cache, PyTypeObject *type);
 
 #endif

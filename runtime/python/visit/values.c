@@ -1,4 +1,4 @@
-/* Values of Python as events: numbers, texts, tensors, and what is in containers. */
+/* Values of Python as events: numbers, texts, tensors, and the leaves of containers. */
 #include "runtime/python/visit/values.h"
 
 #include "runtime/base/hash/hash.h"
@@ -13,16 +13,16 @@
 
 #include <string.h>
 
-/* Containers as events: the container, and those of its leaves that are new or have changed since the
- * name was recorded last in the same call.
+/* Containers as events: the container, and those of its leaves that are new or have changed
+ * since the name was recorded last in the same call.
  *
- * A visit costs what has changed, within limits. The first 64 items are visited each time, and their
- * leaves compared with what is kept of them: the place, and the object and version, or the value of a
- * number. Behind those only items are visited by which the container has grown. It is recorded as a
- * whole, at most 1,024 items and 64 leaves, where it is new to the name, or where leaves are gone or
- * are elsewhere. */
+ * The cost of a visit depends on the number of changes, within limits. The first 64 items are
+ * visited each time, and their leaves are compared with the stored ones: by place, and by object
+ * and version, or by the value of a number. After the first 64, only items that were added since
+ * are visited. The container is recorded as a whole, at most 1,024 items and 64 leaves, if it is
+ * new to the name, or if leaves were removed or moved. */
 
-/* The container itself, without its leaves. */
+/* Records the container itself, without its leaves. */
 static void record_container(struct session *session,
                              const struct visit *visit,
                              uint32_t write,
@@ -74,7 +74,7 @@ static void container_record_leaves(struct session *session,
 /* So many items of a container that was recorded before are visited again. */
 #define AGAIN_ITEM_MAX 64
 
-/* Visits the first items alone, up to the `end`-th. */
+/* Visits only the first items, up to but not including the `end`-th. */
 static void walk_again(struct walk *walk,
                        struct session *session,
                        size_t end,
@@ -99,8 +99,8 @@ static struct plain_container *find_plain(struct session *session, PyObject *obj
 
 _Static_assert(PLAIN_CONTAINER_COUNT == 1 << (64 - 58), "the slot is an index");
 
-/* Items were added to a container, or written to: whether it holds a leaf is known from these, or not
- * known any more. */
+/* Updates the entry of a large container without leaves, after items were added to it or
+ * replaced. If it may have a leaf now, the entry is removed. */
 static void follow_plain(struct session *session,
                          PyObject *object,
                          size_t before,
@@ -121,7 +121,7 @@ static void follow_plain(struct session *session,
     }
 }
 
-/* Visits all items, or the first ones of a large container that is known to hold no leaf. */
+/* Visits all items, or only the first ones of a large container that is known to have no leaf. */
 static void walk_whole(struct session *session, PyObject *object, struct walk *walk)
 {
     const struct type_info info = *type_cache_get(&session->types, Py_TYPE(object));
@@ -148,10 +148,10 @@ static void walk_whole(struct session *session, PyObject *object, struct walk *w
     }
 }
 
-/* ---- what has changed in a container ---- */
+/* ---- changes of a container ---- */
 
-/* What a leaf is known by. Numbers have no version, and their addresses are used again: of these it
- * is the value. */
+/* The identity of a leaf. A number is identified by its value: it has no version, and its
+ * address may be used again for another one. */
 static struct known_leaf identify_leaf(struct session *session,
                                        const struct walk_leaf *leaf)
 {
@@ -176,9 +176,9 @@ static struct known_leaf identify_leaf(struct session *session,
     return kept;
 }
 
-/* Whether a leaf is what it was when the container was recorded last. The address of a tensor that is
- * gone may be another's now, which an event has seen since. A NumPy array has no version: in a small
- * container it is measured again, in a larger one it counts as unchanged. */
+/* Whether a leaf is the same as when the container was recorded last. The address of a deleted
+ * tensor may belong to another one now, which an event since then shows. A NumPy array has no
+ * version: in a small container it is measured again, in a larger one it counts as unchanged. */
 static bool is_leaf_same(struct session *session,
                          const struct known_container *kept,
                          const struct known_leaf *before,
@@ -215,8 +215,9 @@ static void keep_container(struct session *session,
     kept->event = log_writer_event_count(recorder_log(session->recorder));
 }
 
-/* Whether what has become of a container since it was recorded last can be found by its first and its
- * new items: it is the same one, and it only grew at its end, or a short list shrank there. */
+/* Whether the changes of a container since its last record can be found from its first and its
+ * new items: it is the same object, and it only grew at its end, or is a short list that shrank
+ * there. */
 static bool can_continue(const struct visit *visit,
                          uint32_t write,
                          const struct known_container *kept,
@@ -239,8 +240,8 @@ static bool can_continue(const struct visit *visit,
            (last != NULL && kept->last == (uint64_t)(uintptr_t)last);
 }
 
-/* Visits the items that were there the last time, and finds which of their leaves have changed: a bit
- * for each. False: leaves are gone or have moved. */
+/* Compares the leaves of the items that were there the last time; `changed` gets a bit for each
+ * changed leaf. Returns false if leaves were removed or moved. */
 static bool find_changes(struct session *session,
                          const struct known_container *kept,
                          const struct walk *walk,
@@ -263,8 +264,9 @@ static bool find_changes(struct session *session,
 
 _Static_assert(KNOWN_LEAF_MAX == 64 && WALK_LEAF_MAX == 64, "a bit for each leaf");
 
-/* The items that were added. Where none was, one of a large container may have been replaced: the last
- * one, or any; where the first ones hold no leaf, the others are visited by and by. */
+/* Visits the items that were added. If none was added to a large container, an item may have
+ * been replaced: the last one is visited if it differs. If not, and the first items have no
+ * leaf, each visit examines another part of the rest. */
 static void walk_added(struct walk *walk,
                        struct session *session,
                        struct known_container *kept,
@@ -302,7 +304,7 @@ static void record_changed(struct session *session,
     }
 }
 
-/* Records the container, the changed ones of its leaves, and its new items. False: it is to be
+/* Records the container, its changed leaves, and its new items. Returns false if it must be
  * recorded as a whole. */
 static bool record_changes(struct session *session,
                            const struct visit *visit,
@@ -381,12 +383,12 @@ static void container_record(struct session *session,
     }
 }
 
-/* Up to so many elements an array whose elements overlap is measured; beyond, where memory holds at
- * least a part of them that is as large as this. */
+/* An array with overlapping elements is measured if it has at most this many elements, or at
+ * most OVERLAPPING_PART elements for each one in memory. */
 #define OVERLAPPING_COUNT_MAX ((uint64_t)1 << 26)
 #define OVERLAPPING_PART      64
 
-/* Whether Ctrl-C was pressed. Python's own handler runs when the hook is done. */
+/* Whether Ctrl-C was pressed. Python's own handler runs after the hook has returned. */
 static bool is_interrupted(void)
 {
     if (!PyOS_InterruptOccurred()) {
@@ -406,11 +408,12 @@ unsigned value_measure(const struct tensor *tensor,
                                     is_interrupted, statistics, hash);
 }
 
-/* Windows over an array can have far more elements than memory: reading them all would hold up the
- * program for nothing. What stands at several places by a stride of 0 is read once. */
+/* Whether an array is not worth reading. Windows over an array can have far more elements than
+ * memory, and reading them all would delay the program. Elements that a stride of 0 repeats
+ * count once. */
 static bool is_too_large(const struct array *array)
 {
-    uint64_t count = 1; /* of elements, but for those that a stride of 0 repeats */
+    uint64_t count = 1; /* elements, without those that a stride of 0 repeats */
     uint64_t span = 1;  /* from the first element to the last, in elements */
     uint64_t size = dtype_size(array->dtype);
     bool is_beyond = false;
@@ -445,7 +448,8 @@ static bool is_measured(const struct recorder_options *options,
                                   array_count(array) <= options->element_limit);
 }
 
-/* The tensor's event was written: its gradient or its values may be wanted further on. */
+/* Called after a tensor's event was written, for the recording of its gradient and the change of
+ * its values. */
 static inline void note_written(struct session *session,
                                 const struct visit *visit,
                                 uint32_t write,
@@ -461,7 +465,8 @@ static inline void note_written(struct session *session,
     }
 }
 
-/* Writes a tensor of another device, and has it measured there: the record is filled in later. */
+/* Writes a tensor of another device, and starts its measurement there. The record is filled in
+ * later. */
 static void record_late(struct session *session,
                         const struct visit *visit,
                         uint32_t write,
@@ -474,12 +479,12 @@ static void record_late(struct session *session,
     recorder_write(session->recorder, visit, write, path, value);
     struct log_event *event = recorder_late(session->recorder);
     if (event != NULL) {
-        /* The record stays where it is as long as no other is written: no finalizer may visit
+        /* The record stays in its place until another one is written, so no finalizer may visit
          * sites now. */
         int had_collector = PyGC_Disable();
         device_queue_add(session->devices, (PyObject *)(uintptr_t)tensor->object,
                          tensor, event);
-        /* A recording that stops at a value has to wait for it. */
+        /* A recording that stops at a value waits for the result. */
         if (stop_is_wanted(&session->stop)) {
             device_queue_flush(session->devices);
             if (log_late_read(event, &counts)) {
@@ -494,8 +499,8 @@ static void record_late(struct session *session,
     note_written(session, visit, write, path, value, tensor);
 }
 
-/* Whether the recording is to stop at the array: then its event has its statistics in any case.
- * Not inlined: few recordings stop at values. */
+/* Whether the recording stops at the array. Then the event gets its statistics in any case. Not
+ * inlined: few recordings stop at values. */
 static __attribute__((noinline)) bool stops_at(struct session *session,
                                                const struct visit *visit,
                                                uint32_t write,
@@ -525,8 +530,9 @@ struct recorded_array value_array(const struct tensor *tensor)
     };
 }
 
-/* Whether the array's memory holds no values yet: nothing is measured of it then. What was written
- * in part is measured where a NaN or an infinity was written: that is no chance. */
+/* Whether the array's memory holds no values yet, so that nothing is measured. An array that was
+ * written in part is measured if a NaN or an infinity was written: then it is not there by
+ * chance. */
 static bool find_fresh(struct session *session,
                        const struct tensor *tensor,
                        struct recorded_array *array)
@@ -549,7 +555,8 @@ static bool find_fresh(struct session *session,
     }
 }
 
-/* What the recording asks for; false where there are no statistics. The hash goes into the array. */
+/* Measures the statistics and the hash that the recording wants. Returns false if there are no
+ * statistics. The hash is stored in the array. */
 static bool measure_array(struct session *session,
                           const struct tensor *tensor,
                           bool is_wanted,
@@ -572,7 +579,7 @@ static bool measure_array(struct session *session,
     return (found & STATISTICS_WANT_VALUES) != 0;
 }
 
-/* Before a written value that is not finite: the weights that were not. */
+/* Records weights that are not finite, before a written value that is not finite. */
 static void record_weights(struct session *session,
                            const struct visit *visit,
                            uint32_t write,
@@ -629,7 +636,7 @@ static void record_array(struct session *session,
     note_written(session, visit, write, path, &value, tensor);
 }
 
-/* A tensor that is recorded whatever the line does with it: a gradient, a parameter. */
+/* A tensor that is recorded whatever the line does with it: a gradient or a parameter. */
 struct measured {
     struct tensor tensor;
     struct recorded_array array;
@@ -638,7 +645,8 @@ struct measured {
     struct log_nonfinite counts; /* all 0 where nothing was measured */
 };
 
-/* Describes and measures it; false: it is no tensor. measured_release must follow after true. */
+/* Describes and measures the tensor. Returns false if the object is no tensor. After true the
+ * caller must call measured_release. */
 static bool
 measure_object(struct session *session, PyObject *object, struct measured *measured)
 {
@@ -670,7 +678,8 @@ measure_object(struct session *session, PyObject *object, struct measured *measu
     return true;
 }
 
-/* Its record is written: its statistics are filled in later where it lies on another device. */
+/* Called after its record was written. Statistics of a tensor on another device are filled in
+ * later. */
 static void measured_release(struct session *session, struct measured *measured)
 {
     struct log_event *event =

@@ -1,9 +1,9 @@
-/* A frame's variables, by the way that each version of CPython has.
+/* The variables of a frame, read in the way that each version of CPython has.
  *
- * From 3.12 on there is PyFrame_GetVar. Before that, `f_locals` is all that is offered: it makes
- * or refreshes a dictionary of all variables, which the program may hold as its own locals(),
- * and which keeps tensors alive. So frames of 3.10 and 3.11, whose layout will not change any
- * more, are read where they lie, once a frame whose variables are known was read rightly. */
+ * Python 3.12 and later have PyFrame_GetVar. Before that there is only `f_locals`, which makes
+ * or refreshes a dictionary of all variables: the program may use it as its own locals(), and it
+ * keeps tensors alive. So the frames of 3.10 and 3.11, whose layout will not change any more,
+ * are read in memory. That is done only after a frame with known variables was read correctly. */
 #include "runtime/python/visit/variables.h"
 
 #include "runtime/base/memory.h"
@@ -44,7 +44,7 @@ struct frame_311 {
 
 enum layout { LAYOUT_UNKNOWN, LAYOUT_310, LAYOUT_311, LAYOUT_CALL };
 
-/* The same for all interpreters of the process; set before anything is followed. */
+/* Valid for all interpreters of the process; set before anything is followed. */
 static enum layout layout;
 static PyObject *(*get_variable)(PyObject *frame, PyObject *name);
 static int (*get_offset)(PyObject *frame);
@@ -112,7 +112,7 @@ long frame_offset(PyObject *frame)
     return offset;
 }
 
-/* What a dictionary of the frame's holds; nothing is asked of other mappings. */
+/* The value of a name in a dictionary of the frame. Mappings of other types are not read. */
 static PyObject *find_in(PyObject *frame, const char *attribute, PyObject *name)
 {
     PyObject *names = PyObject_GetAttrString(frame, attribute);
@@ -126,7 +126,7 @@ static PyObject *find_in(PyObject *frame, const char *attribute, PyObject *name)
     return value;
 }
 
-/* What is in a cell; an empty one raises. */
+/* The content of a cell; NULL if it is empty. */
 static PyObject *open_cell(PyObject *cell)
 {
     PyObject *value = Py_TYPE(cell) == cell_type
@@ -137,7 +137,8 @@ static PyObject *open_cell(PyObject *cell)
     return value;
 }
 
-/* `f_locals` of a function's frame: a dictionary, or from 3.13 on what stands for one. */
+/* The value of a name in `f_locals` of a function's frame: a dictionary, or from 3.13 on a
+ * proxy. */
 static PyObject *find_in_locals(PyObject *frame, PyObject *name)
 {
     PyObject *names = PyObject_GetAttrString(frame, "f_locals");
@@ -174,7 +175,7 @@ HOT PyObject *const *frame_peek(PyObject *frame)
                                                         : NULL;
 }
 
-/* The code's names of one kind; a new reference to a tuple, or NULL. */
+/* A tuple of names of the code; a new reference, or NULL. */
 static PyObject *names_of(PyObject *code, const char *kind)
 {
     PyObject *names = PyObject_GetAttrString(code, kind);
@@ -183,7 +184,7 @@ static PyObject *names_of(PyObject *code, const char *kind)
     return names;
 }
 
-/* The place of the name among them; negative: it is not there. */
+/* The index of the name in `names`; negative: it is not there. */
 static Py_ssize_t find_place(PyObject *names, PyObject *name)
 {
     Py_ssize_t place = names == NULL ? -1 : PySequence_Index(names, name);
@@ -192,8 +193,8 @@ static Py_ssize_t find_place(PyObject *names, PyObject *name)
     return place;
 }
 
-/* Behind the plain variables stand the cells, own ones first; but in 3.10 alone those of
- * parameters too. */
+/* The place of a cell. Cells follow the plain variables, own ones first. Only 3.10 has cells of
+ * parameters there too. */
 static int find_cell(PyObject *plain, PyObject *own, PyObject *outer, PyObject *name)
 {
     Py_ssize_t place = find_place(own, name);

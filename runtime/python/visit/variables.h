@@ -1,4 +1,4 @@
-/* Reading a running frame's variables without running code and without leaving anything in it. */
+/* Variables of a running frame, read without running code and without changing the frame. */
 #ifndef MONITORCH_PYTHON_VISIT_VARIABLES_H
 #define MONITORCH_PYTHON_VISIT_VARIABLES_H
 
@@ -7,30 +7,30 @@
 
 #include <stdbool.h>
 
-/* A slot is twice the place among the frame's variables, and one more where a cell is there.
- * The code has no such variable. */
+/* A slot is twice the index of the frame's variable, plus one if a cell is there. FRAME_NO_SLOT:
+ * the code has no such variable. */
 #define FRAME_NO_SLOT (-1)
 
-/* Finds out how this interpreter's frames are read. `frame` is a function's; `value` is what
- * its first variable holds. */
+/* Finds out how this interpreter's frames are read. `frame` is a function's frame, and `value`
+ * is the value of its first variable. */
 void frame_learn_layout(PyObject *frame, PyObject *value);
 
-/* Whether the code is a function's: its variables have slots. */
+/* Whether the code is that of a function: its variables have slots. */
 bool frame_is_function(PyObject *code);
 
-/* Where frames of the code keep a variable of that name. */
+/* The slot of a variable of that name in frames of the code. */
 int frame_find_slot(PyObject *code, PyObject *name);
 
-/* What a name means in the frame; `is_function`: its variables have slots. A new reference, or
- * NULL without an exception: it is not bound. */
+/* The value of a name in the frame. `is_function`: its variables have slots. A new reference, or
+ * NULL without an exception if it is not bound. */
 PyObject *frame_find(PyObject *frame, bool is_function, PyObject *name, int slot);
 
-/* Where the variables of a function's frame lie: that of a slot is at slot / 2, and NULL where it is not
- * bound. NULL: that is not known, frame_find has to be asked, as it has for a slot with a cell. Good as
- * long as the frame runs on. */
+/* The variables of a function's frame: that of a slot is at slot / 2, and NULL if it is not
+ * bound. Returns NULL if they cannot be read in memory. Then, and for a slot with a cell,
+ * frame_find must be used. Valid as long as the frame runs. */
 PyObject *const *frame_peek(PyObject *frame);
 
-/* The offset in bytes of the instruction that the frame is at; negative: it has not begun. */
+/* The offset in bytes of the current instruction of the frame; negative: it has not started. */
 long frame_offset(PyObject *frame);
 
 /* Borrowed: the frame keeps it alive. */

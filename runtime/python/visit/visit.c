@@ -1,4 +1,4 @@
-/* What is found out about a visit when somebody asks. */
+/* Facts about a visit that are found when a consumer needs them. */
 #include "runtime/python/visit/visit.h"
 
 #include "runtime/base/memory.h"
@@ -32,7 +32,7 @@ PyObject *visit_peek(struct site_visit *visit, uint32_t write, PyObject *root)
 
 /* ---- figures ---- */
 
-static __thread struct visit_figures *kept; /* of the visit that goes on; may be NULL */
+static __thread struct visit_figures *kept; /* of the running visit; may be NULL */
 
 struct visit_figures *visit_keep_figures(struct visit_figures *figures)
 {
@@ -50,7 +50,8 @@ void visit_figures_release(struct visit_figures *figures)
     figures->count = 0;
 }
 
-/* What was found of the tensor as it is, where that is all that is wanted; else 0. */
+/* Copies the stored figures of the tensor if they include all that is wanted, and the tensor is
+ * unchanged since. Returns `wanted`, or 0. */
 static unsigned find_kept(const struct tensor *tensor,
                           unsigned wanted,
                           struct statistics *statistics,

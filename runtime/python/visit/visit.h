@@ -1,5 +1,5 @@
-/* A visit of a site, as its consumers get it from the hook. What costs something to find out is found
- * at most once a visit, by the first consumer that asks. */
+/* A visit of a site, as the hook passes it to consumers. Facts that are expensive to find are
+ * found at most once a visit, by the first consumer that needs them. */
 #ifndef MONITORCH_PYTHON_VISIT_VISIT_H
 #define MONITORCH_PYTHON_VISIT_VISIT_H
 
@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Values at the end of dotted names that are kept; those of further names are found again. */
+/* So many values at the end of dotted names are stored; others are found again each time. */
 #define VISIT_PEEKED_MAX 4
 
 struct traced_call;
 
-/* What consumers keep of a thread, close together. */
+/* State of a thread that consumers need at each visit. */
 struct visit_thread {
     struct traced_call *traced; /* the innermost call that is traced; NULL: none */
     bool is_at_work;            /* consumers are being visited */
@@ -34,11 +34,11 @@ struct site_visit {
     const struct site *site;
     uint32_t index; /* of the site in its module */
     PyObject *const
-        *values; /* as the hook got them; NULL is one that cannot be found */
+        *values; /* as passed to the hook; NULL: a value that cannot be found */
     Py_ssize_t count;
     struct visit_thread *thread; /* set by consumers_visit */
-    /* Found when somebody asks. */
-    PyObject *owner; /* owned: see visit_module; NULL: nobody has asked */
+    /* The following are found when a consumer needs them. */
+    PyObject *owner; /* owned: see visit_module; NULL: not found yet */
     bool is_called;
     uint32_t peeked_count;
     struct {
@@ -73,7 +73,7 @@ static inline void visit_release(struct site_visit *visit)
     Py_XDECREF(visit->owner);
 }
 
-/* The figures of tensors in one visit of several consumers, so that they are measured once. */
+/* Figures of tensors in a visit with several consumers, so that each tensor is measured once. */
 #define VISIT_FIGURES_MAX 4
 struct visit_figures {
     uint32_t count;
@@ -87,24 +87,25 @@ struct visit_figures {
     } items[VISIT_FIGURES_MAX];
 };
 
-/* From now on visit_measure keeps this thread's figures there; NULL: nowhere. Returns where it did. */
+/* Makes visit_measure store this thread's figures in `figures`; NULL: it stores none. Returns
+ * the previous place. */
 struct visit_figures *visit_keep_figures(struct visit_figures *figures);
 void visit_figures_release(struct visit_figures *figures);
 
-/* As value_measure, of a whole tensor: what was measured in this visit is not measured again. */
+/* value_measure of a whole tensor, without measuring again what was measured in this visit. */
 unsigned visit_measure(const struct tensor *tensor,
                        unsigned wanted,
                        unsigned thread_limit,
                        struct statistics *statistics,
                        uint64_t *hash);
 
-/* The value at the end of the site's `write`-th name, whose root is `root`: no property is read. A new
- * reference, or NULL without an exception. */
+/* The value at the end of the site's `write`-th name, whose root is `root`. Reads no property. A
+ * new reference, or NULL without an exception. */
 PyObject *visit_peek(struct site_visit *visit, uint32_t write, PyObject *root);
 
-/* The torch.nn.Module that is the first argument of the innermost running function which has one
- * there; None: no function has. Borrowed; NULL with an exception set. `is_called`: that function has
- * called, not directly perhaps, the one that runs. */
+/* The torch.nn.Module that is the first argument of the innermost running function with such an
+ * argument; None if no function has one. Borrowed; NULL with an exception set. `is_called` is
+ * true if that function is a direct or indirect caller of the running one. */
 PyObject *visit_module(struct site_visit *visit, bool *is_called);
 
 #endif

@@ -1,4 +1,4 @@
-/* The leaves of containers, and the ends of dotted names. */
+/* Walks over containers to their leaves, and along dotted names to their values. */
 #include "runtime/python/visit/walk.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static bool is_limit_reached(struct walk *walk)
 
 /* ---- paths ---- */
 
-/* False where there is no room. */
+/* Returns false if there is no room. */
 static bool
 add_text(struct walk *walk, const char *before, struct slice text, const char *after)
 {
@@ -74,7 +74,7 @@ add_text(struct walk *walk, const char *before, struct slice text, const char *a
     return true;
 }
 
-/* Without printf: an item of each container that is visited has an index. */
+/* Written without printf for speed: most steps of a walk have an index. */
 static bool add_index(struct walk *walk, long long index)
 {
     char text[24];
@@ -177,7 +177,7 @@ static void add_leaf(struct walk *walk, struct type_cache *types, PyObject *obje
 static void
 walk_item(struct walk *walk, struct type_cache *types, PyObject *item, int depth);
 
-/* The items of the outermost container that are visited. */
+/* The first visited item of a container: `first` for the outermost one. */
 static Py_ssize_t first_of(const struct walk *walk, int depth)
 {
     return depth == 1 ? walk->first : 0;
@@ -188,8 +188,8 @@ static Py_ssize_t end_of(const struct walk *walk, int depth, Py_ssize_t count)
     return depth == 1 && walk->end < count ? walk->end : count;
 }
 
-/* Python's own numbers and texts hold nothing, and their types need not be asked for. Those of a small
- * container are leaves. */
+/* Whether Python's own numbers and texts may be skipped: they contain nothing, and their types
+ * need not be found. In a small outermost container they are leaves. */
 static inline bool may_pass(const struct walk *walk, int depth)
 {
     return depth != 1 || walk->item_count > WALK_SMALL;
@@ -211,14 +211,14 @@ static Py_ssize_t room_of(const struct walk *walk)
                : 0;
 }
 
-/* Passes the items from the `index`-th on that hold nothing, as far as there is room: the number of the
- * next one. */
+/* Skips items that contain nothing, from the `index`-th on and within the limit of items.
+ * Returns the index of the next item. */
 static Py_ssize_t
 pass_items(struct walk *walk, PyObject *object, Py_ssize_t index, Py_ssize_t end)
 {
     PyObject *(*get)(PyObject *, Py_ssize_t) =
         PyList_Check(object) ? PyList_GetItem : PyTuple_GetItem;
-    const PyTypeObject *type = NULL; /* of the item before */
+    const PyTypeObject *type = NULL; /* of the previous item */
     Py_ssize_t first = index;
 
     if (room_of(walk) < end - index) {
@@ -236,7 +236,7 @@ pass_items(struct walk *walk, PyObject *object, Py_ssize_t index, Py_ssize_t end
     return index;
 }
 
-/* The same with the entries of a dict: the position of the next one. */
+/* pass_items for the entries of a dict. Returns the position of the next entry. */
 static Py_ssize_t
 pass_entries(struct walk *walk, PyObject *dict, Py_ssize_t position, Py_ssize_t end)
 {
@@ -284,7 +284,7 @@ static void walk_sequence(struct walk *walk,
         }
         PyObject *item =
             is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
-        if (item == NULL) { /* a list that has become shorter meanwhile */
+        if (item == NULL) { /* the list has become shorter during the walk */
             PyErr_Clear();
             break;
         }
@@ -299,8 +299,8 @@ static void walk_sequence(struct walk *walk,
     }
 }
 
-/* A deque is read by the functions of its own class, whatever a subclass overrides. A new
- * reference, or NULL without an exception. */
+/* An item of a deque, read with the functions of collections.deque even if a subclass overrides
+ * them. A new reference, or NULL without an exception. */
 static PyObject *
 deque_item(const struct type_info *info, PyObject *object, Py_ssize_t index)
 {
@@ -333,7 +333,7 @@ static void walk_deque(struct walk *walk,
          i++) {
         PyObject *item = deque_item(&info, object, i);
 
-        if (item == NULL) { /* it has become shorter meanwhile */
+        if (item == NULL) { /* the deque has become shorter during the walk */
             break;
         }
         if (may_skip && holds_nothing(item)) {
@@ -345,8 +345,8 @@ static void walk_deque(struct walk *walk,
     }
 }
 
-/* The position of PyDict_Next is the number of the entry, of those that were deleted too: whoever
- * sets `first` has found that none was. */
+/* The position of PyDict_Next is the number of the entry and counts deleted ones too. A caller
+ * that sets `first` has made sure that none was deleted. */
 static void
 walk_dict(struct walk *walk, struct type_cache *types, PyObject *object, int depth)
 {
@@ -369,7 +369,7 @@ walk_dict(struct walk *walk, struct type_cache *types, PyObject *object, int dep
     }
 }
 
-/* The value of a slot, read as the type itself describes it; a new reference or NULL. */
+/* The value of a slot, read with the type's own descriptor; a new reference or NULL. */
 static PyObject *peek_slot(struct type_cache *types, PyObject *object, PyObject *name)
 {
     PyObject *member = type_cache_find(types, Py_TYPE(object), name);
@@ -522,8 +522,8 @@ size_t walk_count_items(const struct type_info *info, PyObject *object)
     return count > 0 ? (size_t)count : 0;
 }
 
-/* Where no entry was deleted since the dict's table was made, the position of PyDict_Next is the
- * item's number. Else it is another key, or none. */
+/* The key of the `index`-th item. If no entry was deleted since the dict's table was made, the
+ * position of PyDict_Next is the item's number. Else the result is another key, or NULL. */
 static PyObject *key_at(PyObject *dict, Py_ssize_t index)
 {
     Py_ssize_t position = index;
@@ -550,7 +550,7 @@ PyObject *walk_item_at(const struct type_info *info, PyObject *object, size_t in
         break;
     case TYPE_DEQUE:
         item = deque_item(info, object, (Py_ssize_t)index);
-        Py_XDECREF(item); /* the deque has it */
+        Py_XDECREF(item); /* the deque keeps it */
         break;
     default:
         break;

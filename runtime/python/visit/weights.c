@@ -1,5 +1,6 @@
-/* Weights that were not finite when a statement used them: backward() and an optimizer's step()
- * write to them, and no line does. Nothing is looked at as long as what the lines make is finite. */
+/* Weights that were not finite when a statement used them. backward() and an optimizer's step()
+ * write to them, and no line does. They are examined only when a line makes a value that is not
+ * finite. */
 #include "runtime/python/visit/weights.h"
 
 #include "runtime/python/gradient/gradient.h"
@@ -9,7 +10,8 @@
 #include "runtime/python/visit/walk.h"
 #include "runtime/site/statement_text.h"
 
-/* So many visits of a site are inspected, so many tensors measured and so many recorded at most. */
+/* Limits: visits of a site that are examined, tensors that are measured, tensors that are
+ * recorded. */
 #define INSPECTIONS_MAX 8
 #define MEASURED_MAX    128
 #define REPORTED_MAX    8
@@ -34,7 +36,7 @@ static bool is_finite(struct session *session, const struct tensor *tensor)
 
     if (tensor->array.data == NULL || tensor->is_on_device ||
         fresh_find(session, tensor, &piece) != UNINITIALISED_NONE) {
-        return true; /* of other devices, and of what nobody wrote to, nothing is known */
+        return true; /* not known for other devices and unwritten memory */
     }
     return value_measure(tensor, STATISTICS_WANT_VALUES, session->thread_limit,
                          &statistics, &hash) == 0 ||
@@ -124,7 +126,7 @@ static void inspect_object(struct search *search, PyObject *object)
     }
 }
 
-/* ---- what the statement uses of a module ---- */
+/* ---- the parts of a module that the statement uses ---- */
 
 /* The source from the visited site's line on. */
 static struct slice rest_of_source(const struct visit *visit)
@@ -150,7 +152,8 @@ static size_t end_of_names(struct slice text, size_t at)
     return at;
 }
 
-/* One use of the module: `self.lin(x)` uses that part, `self.step(x)` anything of it. */
+/* Examines one use of the module: of `self.lin(x)` only `self.lin`, of `self.step(x)` the whole
+ * module. */
 static void inspect_use(struct search *search, PyObject *object, struct slice names)
 {
     PyObject *found = NULL;
@@ -198,7 +201,7 @@ static void inspect_uses(struct search *search, PyObject *object, struct slice n
     buffer_release(&buffer);
 }
 
-/* What the read name stands for in the frame that runs; a new reference, or NULL. */
+/* The value of the read name in the running frame; a new reference, or NULL. */
 static PyObject *
 find(struct session *session, PyObject *frame, const struct site_read *read)
 {
@@ -221,7 +224,7 @@ find(struct session *session, PyObject *frame, const struct site_read *read)
     return end;
 }
 
-/* Whether the name may be a weight though it is no Parameter: an attribute, or a global. Local
+/* Whether the name may be a weight without being a Parameter: an attribute, or a global. Local
  * tensors are recorded where they are made, and so are a module's in its own lines. */
 static bool may_be_weight(const struct site *site, const struct site_read *read)
 {
