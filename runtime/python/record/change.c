@@ -1,13 +1,14 @@
-/* Changes: the tensors of a visit, kept until its events are written, and the calls of the function. */
+/* Changes: the tensors of a visit, stored until its events are written, and the calls of the
+ * function that changes them. */
 #include "runtime/python/record/change.h"
 
 #include "runtime/base/memory.h"
 #include "runtime/python/tensor/tensor.h"
 
-/* A tensor that waits for the end of its visit. */
+/* A tensor that is changed at the end of its visit. */
 struct pending_change {
     PyObject *object; /* owned */
-    PyObject *path;   /* owned: the place in the value, "" for itself */
+    PyObject *path;   /* owned: the place in the value; "" for the value itself */
     uint64_t event;
     uint32_t site, write;
     uint64_t hash;
@@ -18,7 +19,7 @@ struct changes {
     PyObject *function;             /* owned */
     struct pending_change *pending; /* owned */
     size_t count, capacity;
-    bool is_running; /* what the function itself does is not changed */
+    bool is_running; /* tensors that the function itself assigns are not changed */
 };
 
 bool change_begin(struct session *session, PyObject *function)
@@ -124,8 +125,8 @@ static void change_one(const struct changes *changes,
     Py_XDECREF(result);
 }
 
-/* A finalizer that visits a site meanwhile adds no tensor, and ends no recording that has hooks at
- * work: `changes` stays. */
+/* A finalizer that visits a site during the calls adds no tensor, and cannot end the recording
+ * while hooks are running: `changes` stays valid. */
 void change_apply(struct session *session)
 {
     struct changes *changes = session->changes;

@@ -1,4 +1,5 @@
-/* Noting memory that was allocated and not written, and asking for it. */
+/* The list of memory that was allocated and not written yet, and the replaced functions that
+ * fill it. */
 #include "runtime/python/record/fresh.h"
 
 #include "runtime/python/gradient/gradient.h"
@@ -12,17 +13,19 @@ static struct fresh_note fresh_expect(enum fresh_effect effect,
                                       PyObject *keywords);
 static void fresh_notice(struct fresh_note *note, PyObject *self, PyObject *result);
 
-/* Functions of torch and NumPy that lead to ours while something is recorded. A function object holds
- * a pointer to its PyMethodDef, and a type one to what calling it does: these are changed, and put
- * back at the end. Each place is checked to hold what Python's own functions say of it before it is
- * changed; where it does not, the function stays as it is and its results are values like others. */
+/* ---- functions of torch and NumPy that are replaced during a recording ----
+ *
+ * A function object holds a pointer to its PyMethodDef, and a type holds one to the function
+ * that runs when it is called. These pointers are changed, and restored at the end. Before a
+ * place is changed, its content is compared with the answers of Python's own functions. If they
+ * differ, the function stays unchanged, and its results are treated as initialised. */
 
-/* In a PyCFunctionObject and a PyMethodDescrObject, behind what all objects begin with. */
+/* Offsets in a PyCFunctionObject and a PyMethodDescrObject, after the header of all objects. */
 #define FUNCTION_DEFINITION   sizeof(PyObject)
 #define DESCRIPTOR_DEFINITION (sizeof(PyObject) + 3 * sizeof(void *))
-/* In a PyTypeObject: behind a PyVarObject, its name, two sizes and ten pointers. */
+/* Offset in a PyTypeObject: after a PyVarObject, its name, two sizes and ten pointers. */
 #define TYPE_CALL     (sizeof(PyVarObject) + 13 * sizeof(void *))
-#define ARGUMENTS_MAX 8 /* that are read */
+#define ARGUMENTS_MAX 8 /* so many arguments are read */
 
 enum fresh_call {
 #define FRESH_CALL(holder, name, effect) CALL_##holder##_##name,
@@ -47,19 +50,20 @@ static const struct target {
 #undef FRESH_CALL
 };
 
-/* Of the process, as the functions are. Once it was found an original stays: a call may be under way
- * when the recording ends. */
+/* The replaced functions belong to the process, not to a session. `original` stays set after the
+ * recording: a call may be running when it ends. */
 static struct detour {
-    PyObject *object;      /* owned, while it leads to ours; else NULL */
-    PyMethodDef *original; /* that the object had; NULL: never found */
+    PyObject *object;      /* owned while replaced, else NULL */
+    PyMethodDef *original; /* the object's own; NULL: not found yet */
     PyMethodDef ours;
 } detours[CALL_COUNT];
 
-/* torch.Tensor(2, 3) and torch.FloatTensor(2, 3) call these types' types. */
-static PyTypeObject *changed_types[2]; /* owned, while they lead to ours */
+/* The metatypes of torch.Tensor and torch.FloatTensor, which torch.Tensor(2, 3) and
+ * torch.FloatTensor(2, 3) call. */
+static PyTypeObject *changed_types[2]; /* owned while replaced */
 static ternaryfunc original_type_call;
 
-/* The session that records; the functions of torch are the process's, not an interpreter's. */
+/* The session that records. The functions of torch belong to the process, not to an interpreter. */
 static struct session *watching;
 
 static bool is_noting(const struct session *session)
@@ -69,8 +73,8 @@ static bool is_noting(const struct session *session)
 
 /* ---- calling the originals ---- */
 
-/* NumPy's own functions, such as ones, fill what they get from empty, and an array has no version
- * that shows it. So only calls from other code count. */
+/* Whether the call counts. NumPy's own functions, such as ones, fill the results of empty, and
+ * an array has no version that would show it. So only calls from other code count. */
 static bool is_wanted(enum fresh_call which)
 {
     PyObject *globals =
@@ -90,7 +94,8 @@ static bool is_wanted(enum fresh_call which)
     return is_numpy == 0;
 }
 
-/* The function of torch that the program calls, and which part of its writing begins. */
+/* Finds the function of torch that the program calls, and the part of its writing that starts
+ * now. */
 static struct fresh_note expect_write(enum fresh_call which)
 {
     struct fresh_note note = {.effect = targets[which].effect};
@@ -125,7 +130,7 @@ static struct fresh_note expect(enum fresh_call which,
     return fresh_expect(targets[which].effect, self, arguments, count, keywords);
 }
 
-/* Borrowed references to the first of a tuple; how many. */
+/* Borrows the first items of a tuple. Returns their number. */
 static Py_ssize_t first_arguments(PyObject *tuple, PyObject *first[ARGUMENTS_MAX])
 {
     Py_ssize_t count = PyTuple_Size(tuple);
@@ -156,7 +161,7 @@ static PyObject *call_with_tuple(enum fresh_call which,
     return result;
 }
 
-/* As CPython calls functions of METH_FASTCALL | METH_KEYWORDS. */
+/* The type of functions with METH_FASTCALL | METH_KEYWORDS. */
 typedef PyObject *(*vector_function)(PyObject *self,
                                      PyObject *const *arguments,
                                      Py_ssize_t count,
@@ -177,7 +182,7 @@ static PyObject *call_with_vector(enum fresh_call which,
     return result;
 }
 
-/* A function for each that is called: nothing else says which it is. */
+/* One function for each replaced one, since a function gets no argument that identifies it. */
 #define FRESH_CALL(holder, name, effect)                                               \
     static PyObject *holder##_##name##_tuple(PyObject *self, PyObject *arguments,      \
                                              PyObject *keywords)                       \
@@ -216,7 +221,7 @@ static PyObject *call_type(PyObject *type, PyObject *arguments, PyObject *keywor
     return result;
 }
 
-/* ---- finding them: new references, NULL without an exception where there is none ---- */
+/* ---- finding them: new references; NULL without an exception if not found ---- */
 
 static PyObject *find_attribute(PyObject *holder, const char *name)
 {
@@ -226,7 +231,7 @@ static PyObject *find_attribute(PyObject *holder, const char *name)
     return found;
 }
 
-/* A module that was imported, in whole or not yet. */
+/* A module in sys.modules, whose import may not be finished. */
 static PyObject *find_module(const char *name)
 {
     PyObject *modules = PyImport_GetModuleDict();
@@ -254,7 +259,8 @@ static PyObject *find_holder(enum holder holder)
     return base;
 }
 
-/* NumPy hands arguments to its functions through objects that search for overrides first. */
+/* Finds the function of a target. NumPy wraps its functions in objects that search for overrides
+ * first; the function is their `_implementation`. */
 static PyObject *find_function(const struct target *target, PyObject *holder)
 {
     PyObject *found = find_attribute(holder, target->name);
@@ -278,7 +284,7 @@ static PyMethodDef **definition_of(PyObject *object)
     return (PyMethodDef **)(void *)((char *)object + offset);
 }
 
-/* Whether the place that should hold the function's definition does. */
+/* Whether the function's definition is at the expected offset. */
 static bool is_known(PyObject *object, const char *name, const PyObject *holder)
 {
     const PyMethodDef *definition;
@@ -328,7 +334,7 @@ static ternaryfunc *call_of(PyTypeObject *type)
     return (ternaryfunc *)(void *)((char *)type + TYPE_CALL);
 }
 
-/* Of the type of that type of torch's. */
+/* Replaces the call function of the metatype of the type torch.NAME. */
 static void attach_type(PyTypeObject **changed, const char *name)
 {
     PyObject *torch = find_module("torch");
@@ -336,7 +342,7 @@ static void attach_type(PyTypeObject **changed, const char *name)
     PyTypeObject *meta = type == NULL ? NULL : Py_TYPE(type);
     ternaryfunc inherited = (ternaryfunc)PyType_GetSlot(&PyType_Type, Py_tp_call);
 
-    /* One that calls in a way of its own is left alone. */
+    /* A metatype with a call function of its own is left unchanged. */
     if (meta != NULL && meta != &PyType_Type && *call_of(meta) == inherited &&
         PyType_GetSlot(meta, Py_tp_call) == (void *)inherited) {
         original_type_call = inherited;
@@ -397,7 +403,8 @@ void fresh_attach(struct session *session)
     }
 }
 
-/* ---- owners: weak references to what keeps the memory, a storage or a NumPy array ---- */
+/* ---- owners: weak references to the object that owns the memory, a storage or a NumPy array
+ * ---- */
 
 static bool read_integer(PyObject *object, const char *method, int64_t *value)
 {
@@ -417,7 +424,8 @@ static bool is_array(PyObject *owner)
     return !PyObject_HasAttrString(owner, "data_ptr");
 }
 
-/* A storage may have been given other memory since: by resize_, share_memory_, a swap. */
+/* Whether the owner is alive and still owns the memory. A storage may have got other memory
+ * since: by resize_, share_memory_, a swap. */
 static bool is_alive(void *reference, uint64_t begin)
 {
     PyObject *owner = PyWeakref_GetObject(reference);
@@ -478,9 +486,9 @@ enum uninitialised_state fresh_find(struct session *session,
                               piece);
 }
 
-/* ---- noting ---- */
+/* ---- adding ---- */
 
-/* 0: described, and tensor_release must follow. */
+/* Describes a tensor of torch or NumPy. After 0 the caller must call tensor_release. */
 static int describe(struct session *session, PyObject *object, struct tensor *tensor)
 {
     enum tensor_class class = tensor_classify(session->access, Py_TYPE(object));
@@ -525,7 +533,7 @@ static void add_tensor(struct session *session, PyObject *object)
     tensor_release(&tensor);
 }
 
-/* Of a tensor whose memory has grown, the part behind what it had. */
+/* Adds the part by which a tensor's memory has grown. */
 static void
 add_grown(struct session *session, PyObject *object, const struct fresh_note *note)
 {
@@ -556,7 +564,7 @@ add_grown(struct session *session, PyObject *object, const struct fresh_note *no
     Py_DECREF(storage);
 }
 
-/* Of a copy: it holds no values either, where its original has none. */
+/* Adds a copy whose original holds no values: the copy holds none either. */
 static void add_moved(struct session *session, PyObject *self, PyObject *result)
 {
     const struct uninitialised_piece *piece;
@@ -591,8 +599,8 @@ static bool are_sizes(PyObject *const *arguments, Py_ssize_t count)
     return count > 0;
 }
 
-/* `self` may be NULL; `first` .. are the arguments by position. No exception is set before, and none
- * is after. */
+/* Prepares the note of a call. `self` may be NULL; `arguments` are the positional ones. No
+ * exception may be set before, and none is set after. */
 static struct fresh_note fresh_expect(enum fresh_effect effect,
                                       PyObject *self,
                                       PyObject *const *arguments,
@@ -606,7 +614,7 @@ static struct fresh_note fresh_expect(enum fresh_effect effect,
     }
     if (effect == FRESH_GIVE && keywords != NULL) {
         PyObject *out = PyDict_GetItemString(keywords, "out");
-        note.is_wanted = out == NULL || out == Py_None; /* that keeps what it holds */
+        note.is_wanted = out == NULL || out == Py_None; /* `out` keeps its state */
     } else if (effect == FRESH_SIZED) {
         note.is_wanted = are_sizes(arguments, count);
     } else if (effect == FRESH_GROW && self != NULL) {
@@ -637,7 +645,8 @@ static void notice(const struct fresh_note *note, PyObject *self, PyObject *resu
     }
 }
 
-/* `result` may be NULL, with an exception set that stays. */
+/* Stores the effect of a call that has returned. `result` may be NULL, with an exception set,
+ * which stays set. */
 static void fresh_notice(struct fresh_note *note, PyObject *self, PyObject *result)
 {
     if (note->is_wanted && result != NULL && is_noting(watching) &&

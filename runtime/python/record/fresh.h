@@ -1,30 +1,33 @@
-/* Tensors whose memory was allocated and not written yet, while something is recorded: torch.empty and
- * its like (fresh_calls.def), torch.Tensor(2, 3), numpy.empty; and functions of torch that write to
- * gradients, for python/gradient/gradient.h.
+/* Tensors whose memory was allocated during the recording and is not written yet: from
+ * torch.empty and similar functions (fresh_calls.def), torch.Tensor(2, 3), numpy.empty. Also
+ * functions of torch that write to gradients, for python/gradient/gradient.h.
  *
- * These functions are implemented in C. While a recording goes on, the function objects lead to ours,
- * which call the original and note the result's memory; nothing that Python shows of them changes.
- * A source's text could not say it: torch.Tensor(n) is uninitialised of an int and filled of a list,
- * and most parameters are made within torch.nn. */
+ * These functions are implemented in C. During a recording the function objects point to
+ * functions of this file, which call the original and store the result's memory. Nothing that
+ * Python shows of the function objects changes. The source text is not enough to find such
+ * tensors: torch.Tensor(n) is uninitialised if n is an int and filled if it is a list, and most
+ * parameters are made inside torch.nn. */
 #ifndef MONITORCH_PYTHON_RECORD_FRESH_H
 #define MONITORCH_PYTHON_RECORD_FRESH_H
 
 #include "runtime/array/uninitialised.h"
 #include "runtime/python/record/session.h"
 
-/* The session's recording begins or ends. One session of a process is served at a time. */
+/* Called when the session's recording starts and ends. Only one session of a process is served
+ * at a time. */
 void fresh_begin(struct session *session);
 void fresh_end(struct session *session);
 
-/* torch or NumPy may have been imported since. */
+/* Replaces functions of torch and NumPy if they were imported since the last call. */
 void fresh_attach(struct session *session);
 
-/* What is known of a tensor that was described. */
+/* Whether the memory of a described tensor is uninitialised, in whole or in part. `piece` gets
+ * the entry of the memory. */
 enum uninitialised_state fresh_find(struct session *session,
                                     const struct tensor *tensor,
                                     const struct uninitialised_piece **piece);
 
-/* ---- between fresh.c and fresh.c ---- */
+/* ---- private to fresh.c ---- */
 
 enum fresh_effect {
     FRESH_GIVE,
@@ -36,14 +39,14 @@ enum fresh_effect {
     FRESH_WRITE_LAST,
 };
 
-/* What a call does to a tensor's memory, found before it and noted after it. */
+/* The effect of a call on a tensor's memory, prepared before the call and stored after it. */
 struct fresh_note {
     enum fresh_effect effect;
     bool is_wanted;
-    PyObject *storage;  /* GROW: owned: of the tensor, before */
-    int64_t size;       /* GROW: of its memory */
+    PyObject *storage;  /* GROW: owned: the tensor's storage before the call */
+    int64_t size;       /* GROW: of its memory before the call */
     bool is_counted;    /* WRITE: see parameters_end_write */
-    struct visit visit; /* WRITE: of the program's line that runs the function */
+    struct visit visit; /* WRITE: the program's line that runs the function */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* The extension module `monitorch._recorder`: what instrumented files reach while recording is
- * on. It holds neither the compiler nor its parser. */
+/* The extension module `monitorch._recorder`, which instrumented files call during a recording.
+ * It contains neither the compiler nor its parser. */
 #include "runtime/array/sample.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/hash/hash.h"
@@ -21,7 +21,7 @@
 #include "runtime/python/watch/observe.h"
 #include "runtime/python/watch/watch.h"
 
-/* ---- measure(): one value by itself, as a dict ---- */
+/* ---- measure(): the facts of a single value, as a dict ---- */
 
 static PyObject *make_tuple(const int64_t *numbers, uint32_t count, int64_t divisor)
 {
@@ -98,7 +98,7 @@ static PyObject *make_sample(const struct array *array, unsigned limit)
     return list;
 }
 
-/* Puts `value`, whose reference it takes, into the dict. */
+/* Puts `value` into the dict. Steals the reference to `value`. */
 static int put(PyObject *dict, const char *name, PyObject *value)
 {
     int status = value == NULL ? -1 : PyDict_SetItemString(dict, name, value);
@@ -169,7 +169,8 @@ keep_statistics(void *context, void *target, const struct statistics *statistics
     *(struct statistics *)target = *statistics;
 }
 
-/* Statistics of a tensor on another device, waited for; none where it cannot measure it. */
+/* Measures a tensor on another device and waits for the result. Adds no statistics if the device
+ * cannot measure it. */
 static int fill_from_device(struct session *session,
                             PyObject *dict,
                             PyObject *value,
@@ -223,7 +224,7 @@ static int fill(PyObject *dict,
     return sample == 0 ? 0 : put(dict, "sample", make_sample(&tensor->array, sample));
 }
 
-/* The function `measure` of the module. */
+/* The module's function `measure`. */
 static PyObject *measure_value(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"value", "sample", "stats", "hash", "threads", NULL};
@@ -384,7 +385,8 @@ PyDoc_STRVAR(guess_doc,
              "guess(function, parameter, how)\n\n"
              "Notes that an argument of the next call of `function` was made up.");
 
-/* Tabs stand between the three parts. */
+/* Adds one of the three parts of a note. Tabs separate the parts, so tabs in a part become
+ * spaces. */
 static void add_part(struct buffer *text, const char *bytes, Py_ssize_t size)
 {
     for (Py_ssize_t i = 0; i < size; i++) {

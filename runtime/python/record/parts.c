@@ -1,4 +1,4 @@
-/* Adding and releasing the parts of a session. */
+/* The parts of a session: adding and releasing them. */
 #include "runtime/python/record/parts.h"
 
 #include "runtime/base/memory.h"

@@ -1,5 +1,6 @@
-/* The parts of a session: what systems keep of it, such as the open contexts of savers. Each system adds
- * its own when the extension module is made; the session knows none of them. */
+/* The parts of a session: data of other folders that belongs to a session, such as the open
+ * contexts of savers. Each folder adds its part when the extension module is made; the session
+ * knows none of them. */
 #ifndef MONITORCH_PYTHON_RECORD_PARTS_H
 #define MONITORCH_PYTHON_RECORD_PARTS_H
 
@@ -9,12 +10,12 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* A part is zeroed at first. The functions may be NULL. */
+/* A kind of part. A part is zeroed at first. The functions may be NULL. */
 struct part_kind {
     size_t size;
     int (*traverse)(void *part, visitproc visit, void *arg);
-    void (*clear)(void *part); /* lets go of Python's objects; may be called again */
-    void (*end)(void *part);   /* lets go of the rest, when the session ends */
+    void (*clear)(void *part); /* releases Python objects; may be called again */
+    void (*end)(void *part);   /* releases the rest, when the session ends */
 };
 
 #define PART_MAX 8
@@ -27,13 +28,13 @@ struct parts {
     size_t count;
 };
 
-/* 0, or -1 with an exception set. */
+/* Adds a part of that kind. Returns 0, or -1 with an exception set. */
 int parts_add(struct parts *parts, const struct part_kind *kind);
 int parts_traverse(const struct parts *parts, visitproc visit, void *arg);
 void parts_clear(struct parts *parts);
 void parts_release(struct parts *parts);
 
-/* The part of that kind, which was added. */
+/* The part of that kind, which must have been added. */
 static inline void *parts_get(const struct parts *parts, const struct part_kind *kind)
 {
     size_t i = 0;

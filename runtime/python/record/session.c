@@ -1,4 +1,4 @@
-/* The recording that goes on: beginning, ending, and the hooks that are at work. */
+/* The active recording: its start, its end, and the number of running hooks. */
 #include "runtime/python/record/session.h"
 
 #include "runtime/array/sample.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Processes that are forked off one that records ---- */
+/* ---- processes forked from a recording one ---- */
 
 atomic_uint session_forks;
 
@@ -29,13 +29,14 @@ static void count_fork(void)
     atomic_fetch_add(&session_forks, 1);
 }
 
-/* Counts forks from now on, for session_fork_count; once in a process. */
+/* Starts to count forks for session_fork_count. Called once in a process. */
 static void session_watch_forks(void)
 {
     pthread_atfork(NULL, NULL, count_fork);
 }
 
-/* `run.mtrace` and 4711: `run.4711.mtrace`. */
+/* Inserts the process number before the suffix: `run.mtrace` and 4711 become `run.4711.mtrace`.
+ * NULL: out of memory. */
 static char *make_child_path(const char *path, uint32_t process)
 {
     size_t room = strlen(path) + 16;
@@ -52,7 +53,7 @@ static char *make_child_path(const char *path, uint32_t process)
     snprintf(child, room, "%.*s.%u%s", (int)(dot - path), path, process, dot);
     return child;
 }
-/* A recording of tracked calls alone begins anew in the child: open calls join it. */
+/* Starts a new recording for tracked calls in the child. Open calls join it. */
 static void follow_fork_anew(struct session *session, unsigned user_count)
 {
     session_abandon(session);
@@ -62,8 +63,8 @@ static void follow_fork_anew(struct session *session, unsigned user_count)
     session->user_count = user_count;
 }
 
-/* The process was forked off one that records: it records into a file of its own. `user_count`: of
- * this thread's hooks that are at work. */
+/* Handles a fork of a recording process: the child records into a file of its own. `user_count`
+ * is the number of running hooks of this thread. */
 static void session_follow_fork(struct session *session, unsigned user_count)
 {
     struct error error = ERROR_INIT;
@@ -78,7 +79,7 @@ static void session_follow_fork(struct session *session, unsigned user_count)
     session->fork_count = session_fork_count();
     session->user_count = user_count;
     session->process = process;
-    /* What the parent's devices compute is the parent's. */
+    /* Work on devices that the parent started belongs to the parent. */
     device_queue_forget(session->devices);
     if (path == NULL) {
         error_set_memory(&error);
@@ -101,14 +102,15 @@ bool session_is_parents(const struct session *session)
 
 /* More threads than this do not read memory faster. */
 #define THREAD_LIMIT_MAX 4
-/* That the summary names. */
+/* So many places are listed in the summary. */
 #define LEFT_OUT_PLACE_MAX 3
 
-/* Interpreters of one process have a session each, and threads remember one by its number. */
+/* Each interpreter of the process has its own session. A thread recognises a recording by its
+ * number. */
 static atomic_ullong last_session_number;
 static atomic_ullong last_thread_key;
 static __thread uint64_t thread_key;
-static __thread unsigned thread_use_count; /* this thread's hooks at work */
+static __thread unsigned thread_use_count; /* running hooks of this thread */
 
 uint64_t session_thread_key(void)
 {
@@ -118,7 +120,8 @@ uint64_t session_thread_key(void)
     return thread_key;
 }
 
-static __thread PyObject *caller; /* borrowed: the one who set it holds it */
+static __thread PyObject
+    *caller; /* borrowed: the caller of session_set_caller owns it */
 
 PyObject *session_set_caller(PyObject *frame)
 {
@@ -183,8 +186,8 @@ static void fill_late(void *context, void *target, const struct statistics *stat
     }
 }
 
-/* What devices are still computing belongs into the chunk that is about to be left; `context` is the
- * session. */
+/* Fills in all late statistics before the trace's chunk is left, since their records are in it.
+ * `context` is the session. */
 static void session_flush_devices(void *context)
 {
     struct session *session = context;
@@ -259,8 +262,8 @@ void session_leave(struct session *session)
     }
 }
 
-/* Begins one, where there is none; without a trace where `path` is NULL. `is_whole`: of the whole program. None,
- * or NULL with an exception set. */
+/* Starts a recording; none may be active. Writes no trace if `path` is NULL. `is_whole`: the
+ * whole program is recorded. Returns None, or NULL with an exception set. */
 static PyObject *session_begin(struct session *session,
                                const char *path,
                                const struct recorder_options *options,
@@ -308,8 +311,8 @@ static PyObject *session_begin(struct session *session,
     Py_RETURN_NONE;
 }
 
-/* Ends a recording that is there for tracked calls alone, or is another process's. False: the program
- * records already; an exception is set. */
+/* Ends a recording that exists for tracked calls only, belongs to the parent process, or has no
+ * log. Returns false with an exception set if the program records already. */
 static bool session_make_room(struct session *session)
 {
     session_stop_own(session);
@@ -329,7 +332,7 @@ bool session_is_recording(const struct session *session)
     return session->recorder != NULL && !session->is_closing && !session->is_own;
 }
 
-/* There is no trace: lines are made of what tracked calls record, at once. */
+/* This recording writes no trace: events of tracked calls are printed as lines at once. */
 bool session_start_own(struct session *session)
 {
     struct recorder_options options = {
@@ -356,7 +359,7 @@ bool session_start_own(struct session *session)
     return true;
 }
 
-/* The places where most visits were left out: (file, line, count) each. */
+/* A list of the places with the most visits that were left out: (file, line, count) each. */
 static PyObject *list_places(const struct left_out_place *places, size_t count)
 {
     PyObject *list = PyList_New(0);
@@ -396,7 +399,7 @@ static PyObject *summarise(struct session *session, const struct log_writer *log
         list_places(places, count));
 }
 
-/* Lets hooks of other threads that are at work come to an end. */
+/* Waits until the hooks that run in other threads have returned. */
 static void wait_for_others(struct session *session)
 {
     while (session->user_count > thread_use_count) {
@@ -426,7 +429,7 @@ void session_stop_own(struct session *session)
     }
 }
 
-/* The program has done its work: a disk that fails at the very end is told, not raised. */
+/* Adds the error to the summary. It is not raised: the program has finished its work. */
 static void report_failure(PyObject *summary, const struct error *error)
 {
     PyObject *text;
@@ -460,14 +463,14 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
     wait_for_others(session);
     session->is_waiting = false;
     summary = summarise(session, recorder_log(session->recorder));
-    /* A finalizer may stop the recording inside a hook: that hook closes it then. */
+    /* A finalizer may stop the recording inside a hook: then that hook closes it. */
     if (session->user_count == 0) {
         close_recorder(session, &error);
     }
     if (summary != NULL && error.kind != ERROR_NONE) {
         report_failure(summary, &error);
     }
-    /* Tracked calls that go on are read from a recording of their own now. */
+    /* Tracked calls that still run are followed in a recording of their own from now on. */
     if (summary != NULL && session->recorder == NULL &&
         !tracking_is_idle(session->tracking) && !session_start_own(session)) {
         PyErr_Clear();
@@ -475,9 +478,10 @@ PyObject *session_stop(PyObject *module, PyObject *unused)
     return summary;
 }
 
-/* ---- The function `start` of the module: what is recorded, and how ---- */
+/* ---- The module's function `start`: its arguments ---- */
 
-/* The names as C texts that live as long as `texts`, a tuple of bytes. */
+/* The names as C strings, which are valid as long as `texts`, a tuple of bytes. The caller frees
+ * the array. NULL with an exception set. */
 static const char **read_names(PyObject *texts)
 {
     Py_ssize_t count = PyTuple_Size(texts);
@@ -497,7 +501,8 @@ static const char **read_names(PyObject *texts)
     return names;
 }
 
-/* A number of values, or what tables show: (vector, matrix, slices). */
+/* Reads the argument `sample`: a number of values, or the sizes of tables (vector, matrix,
+ * slices). Returns false with an exception set. */
 static bool read_sample(PyObject *sample, uint32_t *limit)
 {
     unsigned long long vector, matrix, slices;
@@ -536,11 +541,10 @@ static bool check_options(const struct recorder_options *options)
     }
     return true;
 }
-/* What the call asks for. */
+/* The arguments of `start`. */
 struct request {
-    PyObject *path; /* owned: bytes */
-    PyObject
-        *sample; /* borrowed from the call, as the next two; may be NULL, as those */
+    PyObject *path;   /* owned: bytes */
+    PyObject *sample; /* borrowed from the call, as the next three; they may be NULL */
     PyObject *globs;
     PyObject *origin;                /* a tuple */
     PyObject *change;                /* a function, or None */
@@ -589,7 +593,8 @@ read_arguments(struct request *request, PyObject *arguments, PyObject *keywords)
     return true;
 }
 
-/* (start and process of the recording that this one is a child's of, number of the job) */
+/* Reads the origin: (start and process of the parent's recording, number of the job). Returns
+ * false with an exception set. */
 static bool read_origin(PyObject *tuple, struct log_origin *origin)
 {
     unsigned long long start, job;

@@ -1,4 +1,4 @@
-/* Recordings that stop where a value is NaN or infinite. */
+/* The stop at a NaN or an infinity: the check of values, and the exception. */
 #include "runtime/python/record/stop.h"
 
 #include "runtime/site/statement_text.h"
@@ -25,7 +25,7 @@ void stop_release(struct stop *stop)
         (struct stop){.name = BUFFER_INIT, .file = BUFFER_INIT, .what = BUFFER_INIT};
 }
 
-/* Looks on: what was met is meant. */
+/* Drops the value that was found, so that the recording continues. */
 static void forget(struct stop *stop)
 {
     stop->is_reached = false;
@@ -34,7 +34,7 @@ static void forget(struct stop *stop)
     stop->what.size = 0;
 }
 
-/* ---- what was met, in words ---- */
+/* ---- the description of the value ---- */
 
 static struct slice find_name(const struct visit *visit, uint32_t write)
 {
@@ -48,7 +48,8 @@ static struct slice find_name(const struct visit *visit, uint32_t write)
                                                                 : SLICE("a value");
 }
 
-/* From now on it is met; what it is follows in `what`. */
+/* Stores the place of a value at which the recording stops. The caller completes the description
+ * in `what`. */
 static void begin(struct stop *stop,
                   uint64_t thread,
                   const struct visit *visit,
@@ -69,7 +70,7 @@ static void begin(struct stop *stop,
     buffer_add(&stop->what, path);
 }
 
-/* What is known of the infinities without NaN. */
+/* Stores the kind of the infinities of a value without NaN. */
 static void
 note_infinite(struct stop *stop, bool is_infinite, bool is_negative, bool is_number)
 {
@@ -78,13 +79,14 @@ note_infinite(struct stop *stop, bool is_infinite, bool is_negative, bool is_num
     stop->is_number = is_number;
 }
 
-/* Whether a line has written -Inf by name before, and it may come of that. */
+/* Whether the infinity may result from an earlier line that wrote -Inf by name. */
 static bool may_come_of_meant(const struct stop *stop, bool is_negative)
 {
     return is_negative && stop->has_meant;
 }
 
-/* A value that a monitor measured or a saver wrote was made elsewhere. */
+/* Whether a value with NaN or infinities stops the recording. Values that a monitor measured or
+ * a saver wrote do not: they were made elsewhere. */
 static bool
 stops_at(const struct stop *stop, const struct visit *visit, bool has_nan, bool has_inf)
 {
@@ -238,7 +240,7 @@ bool stop_check_gradient(struct stop *stop,
     return true;
 }
 
-/* ---- what is meant ---- */
+/* ---- infinities that the source names ---- */
 
 static PyObject *make_text(const struct buffer *buffer)
 {
@@ -246,8 +248,8 @@ static PyObject *make_text(const struct buffer *buffer)
                                 (Py_ssize_t)buffer->size, "replace");
 }
 
-/* Whether the source names an infinity there, or hands on a number that another line named. Nothing
- * is known where it cannot be read. */
+/* Whether the source names an infinity in these lines, or passes on a number that another line
+ * named. Returns false if the source cannot be read. */
 static bool is_named(const struct stop *stop, struct slice lines)
 {
     struct buffer text = BUFFER_INIT;
@@ -267,7 +269,7 @@ static bool is_named(const struct stop *stop, struct slice lines)
     return is_it;
 }
 
-/* Whether the infinity stands in the line by its name, or as the default of the parameter. */
+/* Whether the infinity is intended: the line names it, or it is the default of the parameter. */
 static bool is_meant(struct stop *stop)
 {
     PyObject *module = PyImport_ImportModule("monitorch._record.nonfinite");
@@ -287,7 +289,8 @@ static bool is_meant(struct stop *stop)
 
 /* ---- raising ---- */
 
-/* The exception, after the recording has ended; NULL without one set where there is none. */
+/* Ends the recording and makes the exception. Returns NULL without an exception set if there is
+ * none. */
 static PyObject *make_exception(const struct stop *stop)
 {
     PyObject *module = PyImport_ImportModule("monitorch._record.nonfinite");
