@@ -1,4 +1,4 @@
-/* Places that are observed, and their events; the type Observer, which records the calls of one module. */
+/* Observed places and their events; the type Observer, which records the calls of one module. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -16,20 +16,20 @@ static bool observe_pass_on(const struct observation *observation,
 
 /* ---- the type Observer: the hooks that record the calls of one torch.nn.Module ---- */
 
-/* The place's sites. */
+/* The two sites of the place. */
 enum { SITE_BEFORE, SITE_AFTER };
 
-/* Parameters that are recorded; more than this no forward has. */
+/* Parameters after the first 64 are not recorded; no forward is known to have more. */
 #define PARAMETER_MAX 64
 
 struct observer {
     PyObject_HEAD PyObject *place; /* owned */
     PyObject *path;                /* owned: a str */
-    PyObject *names;               /* owned: a tuple of the parameters' */
-    PyObject *defaults;    /* owned: a tuple: the names' values where none are given */
-    Py_ssize_t positional; /* how many of the names may be given by position */
-    Py_ssize_t rest;       /* the number of `*args` among the names, or -1 */
-    Py_ssize_t keywords;   /* of `**kwargs` */
+    PyObject *names;               /* owned: a tuple: the names of the parameters */
+    PyObject *defaults;    /* owned: a tuple: the default of each parameter, or ... */
+    Py_ssize_t positional; /* number of parameters that accept positional arguments */
+    Py_ssize_t rest;       /* the index of `*args` in `names`, or -1 */
+    Py_ssize_t keywords;   /* the index of `**kwargs` in `names`, or -1 */
 };
 
 static void observer_dealloc(PyObject *self)
@@ -83,7 +83,7 @@ static PyObject *observer_new(PyTypeObject *type, PyObject *args, PyObject *keyw
 
 /* ---- arguments ---- */
 
-/* The values of the parameters, by their numbers; all references are owned. NULL: no value. */
+/* The values of the parameters, by index; all references are owned. NULL: no value. */
 struct values {
     PyObject *items[PARAMETER_MAX];
     Py_ssize_t count;
@@ -131,7 +131,7 @@ put_positional(const struct observer *observer, PyObject *args, struct values *v
     }
 }
 
-/* The number of the parameter of that name, or -1. */
+/* The index of the parameter of that name, or -1. */
 static Py_ssize_t find_name(const struct observer *observer, PyObject *name)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(observer->names); i++) {
@@ -270,8 +270,8 @@ static int observer_add_type(PyObject *module)
     return module_add_type(module, &spec);
 }
 
-/* Writes the values of the site's names; nothing where nothing is recorded. False: the recording
- * was to stop at such a value, and an exception is set, which the caller passes on. */
+/* Records the values of the site's names if a recording is active. Returns false with an
+ * exception set if the recording stops at such a value; the caller raises it. */
 static bool observe_pass_on(const struct observation *observation,
                             PyObject *const *values,
                             Py_ssize_t count)
@@ -284,7 +284,7 @@ static bool observe_pass_on(const struct observation *observation,
 
 /* ---- places ---- */
 
-/* The text lives as long as `object`. False with an exception set. */
+/* Borrows the text of a str. Returns false with an exception set. */
 static bool read_text(PyObject *object, struct slice *text)
 {
     Py_ssize_t size;
@@ -346,7 +346,8 @@ static bool read_reads(PyObject *names, struct arena *arena, struct site *site)
     return true;
 }
 
-/* A site as (kind, line, names, names that are read). */
+/* Reads a site from (kind, line, names, names that are read). Returns false with an exception
+ * set. */
 static bool read_site(PyObject *tuple, struct arena *arena, struct site *site)
 {
     const char *kind;
@@ -368,7 +369,7 @@ static bool read_site(PyObject *tuple, struct arena *arena, struct site *site)
     return read_writes(names, arena, site) && read_reads(reads, arena, site);
 }
 
-/* Sites of one kind that write the same names are told apart by their number. */
+/* Numbers a site among the sites of the same kind that write the same names. */
 static void number_site(struct site *sites, uint32_t index)
 {
     struct site *site = &sites[index];
@@ -402,7 +403,7 @@ static bool read_sites(PyObject *given, struct arena *arena, struct site_table *
     return true;
 }
 
-/* The hook of a module that holds that one function. */
+/* Makes the hook of a module whose only function has these sites. */
 static PyObject *make_hook(PyObject *module,
                            const struct site_table *table,
                            const char *file,

@@ -1,15 +1,15 @@
-/* Events that no instrumented line records: the calls of modules whose source is not selected, seen
- * by torch's hooks; metrics of a module's output. They are recorded as if a site had been visited,
- * so every view shows them.
+/* Events that no instrumented line records: the calls of modules whose source is not selected,
+ * which torch's hooks report; metrics of a module's output. They are recorded as visits of
+ * sites, so every view shows them.
  *
- * A *place* is what is observed: a function somewhere in a source file, and its sites, made up here
- * instead of by the compiler. It is a hook like those of instrumented modules
- * (python/visit/hook.h), one for all recordings. The call that an event belongs to is known by the
- * running frame: an `enter` site begins it, other sites continue it, or join it where it is not
- * known (or begin it, in a place without an `enter` site). A function of C that torch calls as a
- * hook runs in the frame of torch's own code, the same one before and after the module's forward;
- * one of Python has a frame of its own, and so a call of its own, below the module's where that is
- * observed too. */
+ * A *place* stands for the observed code: a function in a source file, and its sites, which are
+ * made here and not by the compiler. It is a hook like those of instrumented modules
+ * (python/visit/hook.h), and serves all recordings. The call of an event is found by the running
+ * frame. An `enter` site starts the call. Other sites continue it, or join it if it has no
+ * record yet; in a place without an `enter` site they start it. A C function that torch calls as
+ * a hook runs in the frame of torch's own code, which is the same before and after the module's
+ * forward. A Python function has a frame of its own, and so a call of its own, below the
+ * module's call if that is observed too. */
 #ifndef MONITORCH_PYTHON_WATCH_OBSERVE_H
 #define MONITORCH_PYTHON_WATCH_OBSERVE_H
 
@@ -21,17 +21,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One event, or one for each name that the site writes. */
+/* A visit of a place's site: one event, or one for each name that the site writes. */
 struct observation {
-    PyObject *place; /* see make_place */
+    PyObject *place; /* made by make_place */
     uint32_t site;
     PyObject *
-        module; /* that the event is about, or NULL: its class is recorded with the call */
-    struct slice path; /* of that module: `encoder.layers.0` */
+        module; /* the module that the event belongs to, or NULL; its class is recorded with the call */
+    struct slice path; /* the path of that module: `encoder.layers.0` */
 };
 
-/* `__reduce__` of what is a module's hook: a pickled model contains its hooks; after unpickling
- * they do nothing. */
+/* `__reduce__` of objects that are hooks of modules. A pickled model contains its hooks;
+ * unpickled ones do nothing. */
 PyObject *observe_reduce(PyObject *self, PyObject *unused);
 
 /* Adds what this offers to the module `_recorder`:

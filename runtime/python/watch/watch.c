@@ -1,4 +1,4 @@
-/* The type Watcher: its choice of sites, and the visits that it gets. */
+/* The type Watcher: its choice of sites, and its visits. */
 #include "runtime/python/watch/watch.h"
 
 #include "runtime/base/memory.h"
@@ -18,7 +18,7 @@ struct watcher_lines {
     struct line_range range;
 };
 
-/* What is asked for; empty lists ask for everything. */
+/* The selection of a watcher. An empty list selects everything. */
 struct watcher_wish {
     const struct slice *names; /* globs */
     size_t name_count;
@@ -26,22 +26,24 @@ struct watcher_wish {
     size_t line_count;
 };
 
-/* What measures a name's values in methods of one module: what Python has answered with, and is not asked
- * again. */
+/* The function that measures a name's values in methods of one module. The function that Python
+ * returned for the first value is stored here, so that Python is called only once for it. */
 struct watcher_sink {
     struct watcher_sink *next; /* owned; may be NULL */
     PyObject *module;          /* owned */
-    PyObject *function; /* owned: called with (value, may_be_unchanged); or False */
+    PyObject *
+        function; /* owned: called with (value, may_be_unchanged); or False: no function */
 };
 
-/* The answer for one module. */
+/* The selected sites and writes of one module. */
 struct watcher_choice {
     uint32_t site_count;
-    uint32_t
-        *firsts;     /* of each site, where in `is_wanted` its writes begin; one more */
-    bool *is_wanted; /* of each write of each site */
-    bool *has_any;   /* of each site: whether any of its writes is wanted */
-    struct watcher_sink **sinks; /* owned, each too: of each write; may be NULL */
+    uint32_t *
+        firsts; /* for each site the index of its first write in `is_wanted`; one more for the end */
+    bool *is_wanted; /* for each write of each site */
+    bool *has_any;   /* for each site: whether any of its writes is wanted */
+    struct watcher_sink *
+        *sinks; /* owned, with their items: a list for each write; may be NULL */
 };
 
 /* ---- the values that a watcher wants, by names and lines ---- */
@@ -88,7 +90,7 @@ static void clear_sinks(struct watcher_choice *choice)
     }
 }
 
-/* May be NULL. */
+/* Frees the choice, which may be NULL. */
 static void watcher_choice_free(struct watcher_choice *choice)
 {
     if (choice != NULL) {
@@ -131,7 +133,8 @@ static struct watcher_choice *make_choice(const struct site_table *table)
     return choice;
 }
 
-/* `file` is the one that runs; the one that it was made of has the same lines. NULL: no memory. */
+/* Finds the selected sites of a module. `file` is the file that runs; the file from which it was
+ * compiled has the same lines and may be named instead. NULL: out of memory. */
 static struct watcher_choice *watcher_choose(const struct watcher_wish *wish,
                                              const struct site_table *table,
                                              struct slice file)
@@ -167,7 +170,8 @@ static struct watcher_choice *watcher_choose(const struct watcher_wish *wish,
 
 /* ---- values that are not finite ---- */
 
-/* True or False; NotImplemented where the values cannot be read here. */
+/* Whether the tensor has values of the wanted kinds. Returns True or False, or NotImplemented if
+ * the values cannot be read here. */
 static PyObject *
 answer(struct session *session, const struct tensor *tensor, unsigned wanted)
 {
@@ -211,15 +215,15 @@ PyObject *watcher_is_nonfinite(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Python's object. The choices stay with it: a watcher that begins again knows its sites. */
+/* The object Watcher. It keeps its choices, so they are found only once if it is started again. */
 struct watcher {
-    PyObject_HEAD struct arena arena; /* of the wish */
+    PyObject_HEAD struct arena arena; /* memory of the wish */
     struct watcher_wish wish;
-    struct watcher_choice **choices; /* owned; by the number of the module less one */
+    struct watcher_choice **choices; /* owned; by the module's number minus one */
     size_t choice_room;
 };
 
-/* NULL with an exception set: no memory. */
+/* The choice for the module. NULL with an exception set if memory ran out. */
 static const struct watcher_choice *find_choice(struct watcher *watcher,
                                                 const struct site_module *module)
 {
@@ -247,7 +251,7 @@ static const struct watcher_choice *find_choice(struct watcher *watcher,
     return watcher->choices[place];
 }
 
-/* Numbers and texts are nothing to watch. */
+/* Whether the value is a tensor or a container. Watchers do not get numbers and texts. */
 static bool may_hold_tensors(struct session *session, PyObject *value)
 {
     const struct type_info *info = type_cache_get(&session->types, Py_TYPE(value));
@@ -255,14 +259,15 @@ static bool may_hold_tensors(struct session *session, PyObject *value)
     return info->kind == TYPE_TENSOR || type_is_container(info);
 }
 
-/* An argument of a call such as `x.add_(y)` may be as it was. A parameter of what a module's method
- * calls may be what that has under the same name. */
+/* Whether the value may be the same as before. An argument of a call such as `x.add_(y)` may be
+ * unchanged. A parameter of a function that a module's method calls may be the method's value of
+ * the same name. */
 static bool may_be_unchanged_at(const struct site *site, bool is_called)
 {
     return site->kind == SITE_MUTATE || (site->kind == SITE_ENTER && is_called);
 }
 
-/* False with an exception set: no memory. */
+/* Adds a sink to the list. Returns false with an exception set if memory ran out. */
 static bool add_sink(struct watcher_sink **place, PyObject *module, PyObject *function)
 {
     struct watcher_sink *sink = memory_allocate(1, sizeof(*sink));
@@ -276,8 +281,9 @@ static bool add_sink(struct watcher_sink **place, PyObject *module, PyObject *fu
     return true;
 }
 
-/* Calls function(name, value, may_be_unchanged, module). It may answer with a function: what is called with
- * (value, may_be_unchanged) from then on, for this site's name in this module; or with False: nothing is. */
+/* Calls function(name, value, may_be_unchanged, module). If it returns a function, that one is
+ * called with (value, may_be_unchanged) from then on, for this site's name in this module. If it
+ * returns False, nothing is called for them any more. Returns false with an exception set. */
 static bool ask(PyObject *function,
                 const struct site_write *write,
                 PyObject *value,
@@ -299,7 +305,8 @@ static bool ask(PyObject *function,
     return is_good;
 }
 
-/* A value of the site's write, in the module's method or below it; `place`: the write's sinks. */
+/* Passes a value of a write to its sink. The module is that of visit_module. `place` is the list
+ * of the write's sinks. Returns false with an exception set. */
 static bool record_value(struct site_visit *visit,
                          PyObject *function,
                          const struct site_write *write,
@@ -444,7 +451,7 @@ static void watcher_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The type: a part of the session. */
+/* The type is stored as a part of the session. */
 static int part_traverse(void *part, visitproc visit, void *arg)
 {
     Py_VISIT(*(PyObject **)part);
@@ -514,7 +521,7 @@ static bool read_names(struct watcher *watcher, PyObject *names)
     return true;
 }
 
-/* A tuple of (file, first, last). */
+/* Reads a tuple of (file, first, last). Returns false with an exception set. */
 static bool read_lines(struct watcher *watcher, PyObject *items)
 {
     Py_ssize_t count = PyTuple_Size(items);
