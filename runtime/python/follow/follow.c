@@ -1,4 +1,4 @@
-/* What is followed, and by which plan: decided once for each code object. */
+/* The followed code objects and their plans, made once for each code object. */
 #include "runtime/python/follow/follow.h"
 
 #include "runtime/base/memory.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Plans: taken from Python, each number in them checked. */
+/* ---- plans: made from Python's arguments, all numbers of which are checked ---- */
 
 static void plan_dealloc(PyObject *self)
 {
@@ -31,7 +31,7 @@ static void plan_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The type of plans. A new reference, or NULL with an exception. */
+/* Makes the type of plans. A new reference, or NULL with an exception. */
 static PyObject *plan_make_type(PyObject *module)
 {
     static PyType_Slot slots[] = {
@@ -55,7 +55,7 @@ static bool refuse(const char *what)
     return false;
 }
 
-/* A copy of the numbers in `bytes`. */
+/* Copies the numbers in `bytes`. Returns false with an exception set. */
 static bool
 read_numbers(PyObject *bytes, size_t width, void *numbers_place, uint32_t *count)
 {
@@ -175,7 +175,8 @@ static bool is_visit(const struct follow_plan *plan, uint32_t visit)
     return visit < plan->visit_count;
 }
 
-/* Steps are in the order of their ends. */
+/* Whether all steps are valid, and sorted by their last instruction. Returns false with an
+ * exception set. */
 static bool check_steps(struct follow_plan *plan)
 {
     uint32_t last = 0;
@@ -278,7 +279,7 @@ static size_t slot_of(size_t capacity, const void *code)
     return ((uintptr_t)code >> 4) * 0x9e3779b97f4a7c15u >> 20 & (capacity - 1);
 }
 
-/* The entry with that address, or the free one where it belongs. */
+/* The entry of that address, or the free entry where it would be added. */
 static struct code_entry *
 entry_of(struct code_entry *entries, size_t capacity, const void *code)
 {
@@ -321,7 +322,8 @@ static void release_entries(struct code_entry *entries, size_t capacity)
     memory_free(entries);
 }
 
-/* Makes room; what died in the meantime is left out. */
+/* Makes room in the table, and drops the entries of deleted code objects. Returns false if
+ * memory ran out. */
 static bool grow(struct code_table *table)
 {
     struct code_table old = *table;
@@ -354,7 +356,7 @@ static bool grow(struct code_table *table)
     return true;
 }
 
-/* Remembers a code object. False without an exception: there is no memory. */
+/* Adds a code object. Returns false, without an exception, if memory ran out. */
 static bool
 codes_add(struct code_table *table, PyObject *code, struct follow_plan *plan)
 {
@@ -388,7 +390,7 @@ static void codes_clear(struct code_table *table)
 
 struct follower follower;
 
-/* Calls `decide(code, globals)`, which never raises. */
+/* Calls `decide(code, globals)`. Returns a new reference, or NULL without an exception. */
 static PyObject *ask(PyObject *code, PyObject *frame)
 {
     PyObject *globals = PyObject_GetAttrString(frame, "f_globals");
@@ -419,7 +421,7 @@ struct follow_plan *follower_find(PyObject *code, PyObject *frame)
         plan = (struct follow_plan *)answer;
     }
     if (!codes_add(&follower.codes, code, plan)) {
-        plan = NULL; /* nothing holds it */
+        plan = NULL; /* no entry keeps it alive */
     }
     Py_XDECREF(answer);
     Py_DECREF(code);
@@ -444,7 +446,7 @@ static PyObject *begin(PyObject *module, PyObject *decide)
     Py_RETURN_NONE;
 }
 
-/* What was followed stays known: other threads have yet to clean up behind us. */
+/* The table of code objects is kept: other threads use it to restore their frames. */
 PyDoc_STRVAR(end_doc, "follow_end()\n\nNothing is followed any more.");
 
 static PyObject *end(PyObject *module, PyObject *unused)

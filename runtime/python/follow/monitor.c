@@ -1,13 +1,14 @@
-/* Following by sys.monitoring, from Python 3.12 on: functions for its events. Only the code that is
- * followed has events of its instructions; other code is seen once, at its first call, and costs
- * nothing after. Debuggers and coverage are tools of their own there and notice nothing. */
+/* Following with sys.monitoring, from Python 3.12 on: the callbacks of its events. Only followed
+ * code has events of its instructions. Other code has one event, at its first call, and costs
+ * nothing afterwards. Debuggers and coverage tools are separate tools of sys.monitoring and are
+ * not affected. */
 #include "runtime/python/follow/follow.h"
 
 #include "runtime/python/visit/variables.h"
 
 static struct {
-    PyObject
-        *disable; /* owned: the answer that an event is not wanted there any more */
+    PyObject *
+        disable; /* owned: sys.monitoring.DISABLE, the result that disables an event at its place */
     PyObject *settrace; /* owned: Python's own sys.settrace */
     PyObject *restart;  /* owned: sys.monitoring.restart_events */
 } kept;
@@ -17,7 +18,7 @@ static PyObject *not_wanted(void)
     return Py_NewRef(kept.disable == NULL ? Py_None : kept.disable);
 }
 
-/* The code of the running frame begins or continues: its plan is found, or made. */
+/* Handles the start or the resumption of the running frame: finds or makes the plan of its code. */
 static PyObject *
 visit_code(PyObject *const *arguments, Py_ssize_t count, bool is_beginning)
 {
@@ -49,7 +50,7 @@ code_started(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 
 PyDoc_STRVAR(resumed_doc, "code_resumed(code, offset)\n\nFor PY_RESUME.");
 
-/* A generator may be resumed that had begun before. */
+/* Called for a generator that had started before following did. */
 static PyObject *
 code_resumed(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
@@ -73,8 +74,8 @@ code_stepped(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
     offset = PyLong_AsLong(arguments[1]);
     if (!codes_find(&follower.codes, arguments[0], &plan) || plan == NULL ||
         offset < 0 || plan_number(plan, (size_t)offset) == 0) {
-        /* To disable it is what 3.12 and 3.13 cannot bear: once another tool's events change, all
-         * events of the code's instructions are lost. */
+        /* The event is not disabled: in 3.12 and 3.13, once another tool's events change, all
+         * events of the code's instructions would be lost. */
         PyErr_Clear();
         Py_RETURN_NONE;
     }
@@ -142,8 +143,9 @@ PyDoc_STRVAR(monitor_settrace_doc,
              "Set the global debug tracing function.  It will be called on each\n"
              "function call.  See the debugger chapter in the library manual.");
 
-/* The function that sys.settrace has meanwhile. A trace function that is set or removed makes 3.12
- * and 3.13 forget the events of instructions of other tools, until all events are begun anew. */
+/* Replaces sys.settrace during following. Setting or removing a trace function makes 3.12 and
+ * 3.13 lose the instruction events of other tools until all events are restarted, so they are
+ * restarted here. */
 static PyObject *monitor_settrace(PyObject *module, PyObject *function)
 {
     PyObject *result = PyObject_CallFunctionObjArgs(kept.settrace, function, NULL);

@@ -1,9 +1,10 @@
-/* Following by a trace function, in Python 3.10 and 3.11.
+/* Following with a trace function, in Python 3.10 and 3.11.
  *
- * Python has one trace function a thread. Ours replaces that one and passes on to the one that
- * was there (a debugger's, coverage's) what it would have been given, in the way in which Python
- * does. The answer of sys.gettrace() is theirs; and sys.settrace is replaced while we are on, so
- * that whoever sets another one sets it behind ours. */
+ * Python has one trace function for each thread. Ours replaces the existing one (of a debugger
+ * or coverage) and passes each event on to it in the way in which Python does. sys.gettrace()
+ * returns that other function. sys.settrace is replaced during following, so that a function
+ * which is set later also gets its events from ours. The comments below call that other function
+ * the one behind ours. */
 #include "runtime/python/follow/follow.h"
 
 #include "runtime/base/memory.h"
@@ -14,12 +15,12 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* From the steps of a frame to visits of sites. */
+/* ---- from the steps of a frame to visits of sites ---- */
 
-/* Frames that are remembered at once in a thread. A step is forgotten where more calls than
- * these are nested between its two instructions. */
+/* So many frames of a thread are stored. A step is lost if more calls than these are nested
+ * between its two instructions. */
 #define FRAME_LIMIT  64
-#define VALUES_KEPT  16 /* more values of a visit than these need memory of their own */
+#define VALUES_KEPT  16 /* visits with more values allocate memory */
 #define VALUES_LIMIT 256
 
 static __thread struct {
@@ -39,8 +40,8 @@ static struct followed_frame *find_frame(const void *frame,
     return NULL;
 }
 
-/* The frame as this thread knows it: new to it as a rule where it begins. Valid until the next
- * call for this thread. */
+/* The entry of the frame in this thread; adds one if there is none, as when the frame starts.
+ * Valid until the next call in this thread. */
 static struct followed_frame *followed_frame_get(const void *frame,
                                                  const struct follow_plan *plan)
 {
@@ -50,7 +51,7 @@ static struct followed_frame *followed_frame_get(const void *frame,
         return known;
     }
     if (followed.count == FRAME_LIMIT) {
-        /* The oldest half has not been heard of for long. */
+        /* The oldest half is dropped. */
         followed.count = FRAME_LIMIT / 2;
         memmove(followed.frames, followed.frames + FRAME_LIMIT / 2,
                 FRAME_LIMIT / 2 * sizeof(followed.frames[0]));
@@ -71,7 +72,7 @@ void followed_frame_leave(const void *frame, const struct follow_plan *plan)
     }
 }
 
-/* Whether a mode of the program's would see torch's own attributes being read. */
+/* Whether the program has a mode that would notice the reading of a tensor's attribute. */
 static bool has_torch_mode(const struct follow_plan *plan)
 {
     PyObject *torch = PyDict_GetItemString(plan->session->types.modules, "torch._C");
@@ -85,8 +86,9 @@ static bool has_torch_mode(const struct follow_plan *plan)
     return modes != 0;
 }
 
-/* `x.data` and `x.grad` of a plain tensor, which torch makes or keeps in C: reading them runs no
- * code of the program's, and nothing of torch's that could be counted. */
+/* Reads `x.data` or `x.grad` of a plain tensor. torch makes or stores them in C: the reading
+ * runs no code of the program, and nothing in torch that is counted. Returns NULL if the object
+ * is no plain tensor. */
 static PyObject *
 read_of_tensor(const struct follow_plan *plan, PyObject *owner, const char *attribute)
 {
@@ -109,7 +111,7 @@ read_of_tensor(const struct follow_plan *plan, PyObject *owner, const char *attr
     return value;
 }
 
-/* The object that a dotted name beginning with `object` leads to; a new reference or NULL. */
+/* The value of a dotted name whose first part is `object`; a new reference or NULL. */
 static PyObject *
 find_end(const struct follow_plan *plan, PyObject *object, struct slice dotted)
 {
@@ -134,7 +136,7 @@ find_end(const struct follow_plan *plan, PyObject *object, struct slice dotted)
     return end;
 }
 
-/* A new reference, or NULL without an exception: it cannot be found. */
+/* A new reference, or NULL without an exception if the value cannot be found. */
 static PyObject *find_value(const struct follow_plan *plan,
                             PyObject *frame,
                             const struct plan_value *value,
@@ -228,7 +230,7 @@ void visit_return(struct follow_plan *plan,
     }
 }
 
-/* Events of Python's C interface. */
+/* Events of trace functions, with the numbers of Python's C interface. */
 enum {
     EVENT_CALL,
     EVENT_EXCEPTION,
@@ -243,31 +245,32 @@ enum {
 
 typedef int (*trace_function)(PyObject *, PyFrameObject *, int, PyObject *);
 
-/* What is not in the limited interface: found in the interpreter when it is needed. */
+/* Functions outside the limited interface, found in the interpreter when they are needed. */
 static void (*set_trace)(trace_function function, PyObject *object);
 static int (*locals_from_frame)(PyFrameObject *frame);
 static void (*locals_to_frame)(PyFrameObject *frame, int clear);
 
 static struct {
-    PyObject *settrace; /* owned: Python's own */
-    PyObject *starter;  /* owned: what threads that begin are given */
-    PyObject *others;   /* owned: what they had before; may be NULL */
+    PyObject *settrace; /* owned: Python's own sys.settrace */
+    PyObject *starter;  /* owned: the function passed to threading.settrace */
+    PyObject *others;   /* owned: the one that was set there before; may be NULL */
     PyObject *f_trace, *f_trace_opcodes;
-    PyObject *events[EVENT_COUNT]; /* owned: their names */
+    PyObject *events[EVENT_COUNT]; /* owned: the events' names */
 } kept;
 
-/* In this thread. */
+/* The state of this thread. */
 static __thread struct {
-    bool is_installed; /* ours was set, and not removed by sys.settrace */
+    bool is_installed; /* ours is set, and was not removed */
     PyObject *behind;  /* owned: the function behind ours; may be NULL */
-    unsigned changes;  /* how often the function behind ours was set */
-    uint64_t calls;    /* that were seen */
+    unsigned changes;  /* number of changes of `behind` */
+    uint64_t calls;    /* calls that were seen */
 } own;
 
 static int trace(PyObject *object, PyFrameObject *frame, int event, PyObject *value);
 
-/* Held by ourselves: the interpreter lets go of it at once, and may then pass it to us all the
- * same, for the event of an instruction after that of its line. */
+/* Sets the function behind ours. A reference is kept here: the interpreter releases its own at
+ * once, and may still pass the function to us, for an instruction's event after that of its
+ * line. */
 static void set_behind(PyObject *function)
 {
     PyObject *old = own.behind;
@@ -280,7 +283,7 @@ static void set_behind(PyObject *function)
     Py_XDECREF(old);
 }
 
-/* Gives the thread's place back. */
+/* Restores the thread's trace function. */
 static void remove_trace(void)
 {
     PyObject *behind = own.behind;
@@ -314,7 +317,7 @@ static void set_opcodes(PyObject *frame, bool is_wanted)
     }
 }
 
-/* Asks for the events of a frame's instructions, and remembers whether somebody else had. */
+/* Requests the events of a frame's instructions, and stores whether another tool had done so. */
 static struct followed_frame *open_frame(struct follow_plan *plan, PyObject *frame)
 {
     struct followed_frame *known = followed_frame_get(frame, plan);
@@ -330,7 +333,7 @@ static void close_frame(struct follow_plan *plan, PyObject *frame)
     followed_frame_leave(frame, plan);
 }
 
-/* What the followed frame does is recorded; before those behind us hear of it. */
+/* Records an event of a followed frame. Called before the function behind ours gets the event. */
 static void
 notify(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
 {
@@ -357,7 +360,8 @@ notify(struct follow_plan *plan, PyObject *frame, int event, PyObject *value)
     }
 }
 
-/* The function behind ours that gets this event: a new reference or NULL. */
+/* The function that gets this event: the one behind ours for a call, else the frame's f_trace. A
+ * new reference or NULL. */
 static PyObject *find_callback(PyObject *behind, PyObject *frame, int event)
 {
     PyObject *callback;
@@ -373,7 +377,8 @@ static PyObject *find_callback(PyObject *behind, PyObject *frame, int event)
     return callback;
 }
 
-/* As Python does it: the frame's variables go into its f_locals before and are read back after. */
+/* Calls a trace function as Python does: the frame's variables are copied to its f_locals before
+ * the call and back after it. */
 static PyObject *
 call_behind(PyObject *callback, PyObject *frame, int event, PyObject *value)
 {
@@ -403,7 +408,8 @@ static bool is_python_function(PyObject *function)
     return code != NULL;
 }
 
-/* Passes an event on. 0, or -1 with the exception that the function behind ours raised. */
+/* Passes an event to the function behind ours. Returns 0, or -1 with the exception that it
+ * raised. */
 static int pass_on(PyObject *behind, PyObject *frame, int event, PyObject *value)
 {
     PyObject *callback = find_callback(behind, frame, event);
@@ -416,7 +422,7 @@ static int pass_on(PyObject *behind, PyObject *frame, int event, PyObject *value
     result = call_behind(callback, frame, event, value);
     Py_DECREF(callback);
     if (result == NULL) {
-        /* Python ends such a function's work. */
+        /* Python removes a trace function that raises. */
         PyObject *type, *exception, *traceback;
         PyErr_Fetch(&type, &exception, &traceback);
         if (own.changes == changes) {
@@ -432,14 +438,15 @@ static int pass_on(PyObject *behind, PyObject *frame, int event, PyObject *value
     Py_DECREF(result);
     if (event == EVENT_CALL && own.changes == changes && follower.is_on &&
         !is_python_function(behind)) {
-        /* A tracer in C, such as coverage's, installs itself when it is called so. */
+        /* A tracer in C, such as coverage's, sets itself as the trace function when it is called
+         * so: ours is set again. */
         set_behind(behind);
     }
     return 0;
 }
 
-/* The same for a frame that is followed: whoever is behind us finds the frame's wishes as they
- * were made, and gets events of instructions only where they asked for them. */
+/* pass_on for a followed frame. The function behind ours finds the frame's f_trace_opcodes as it
+ * was set by others, and gets events of instructions only if they requested them. */
 static int pass_on_followed(struct follow_plan *plan,
                             PyObject *behind,
                             PyObject *frame,
@@ -476,8 +483,8 @@ static struct follow_plan *find_plan(PyObject *frame, int event)
     return plan;
 }
 
-/* Following has ended, perhaps in another thread: this one's frames, from `frame` outwards, are
- * made as they were. */
+/* Restores this thread's followed frames, from `frame` outwards, after following has ended,
+ * perhaps in another thread. */
 static void close_frames(PyObject *frame)
 {
     Py_INCREF(frame);
@@ -547,14 +554,14 @@ PyDoc_STRVAR(settrace_doc,
              "Set the global debug tracing function.  It will be called on each\n"
              "function call.  See the debugger chapter in the library manual.");
 
-/* The function that sys.settrace has meanwhile. */
+/* Replaces sys.settrace during following. */
 static PyObject *settrace(PyObject *module, PyObject *function)
 {
     (void)module;
     if (follower.is_on && function == kept.starter) {
         set_behind(kept.others);
     } else if (follower.is_on) {
-        /* Of a thread, too, that was not followed so far. */
+        /* Also for a thread that was not followed until now. */
         set_behind(function == Py_None ? NULL : function);
     } else {
         return PyObject_CallFunctionObjArgs(kept.settrace, function, NULL);
@@ -565,7 +572,8 @@ static PyObject *settrace(PyObject *module, PyObject *function)
 PyDoc_STRVAR(trace_thread_doc,
              "trace_thread(frame, event, arg)\n\nWhat threading.settrace is given.");
 
-/* Reached as a trace function only where sys.settrace was not ours when the thread began. */
+/* The function for threading.settrace. It runs as a trace function only if sys.settrace was not
+ * ours when the thread started. */
 static PyObject *trace_thread(PyObject *module, PyObject *args)
 {
     PyObject *frame, *event, *value;
