@@ -1,4 +1,5 @@
-/* The class SafetensorsWriter: many tensors, one file. */
+/* The classes and functions that save tensors to .pt and safetensors files: save_pt() and
+ * SafetensorsWriter. */
 #include "runtime/python/spy/saver.h"
 
 #include "runtime/array/expanded.h"
@@ -12,14 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The values of a tensor that is to be saved: read where they lie, or copied to where they can
- * be. Whoever saves asked for it, so torch's own methods may be called. */
+/* The values of a saved tensor are read in its memory, or copied to memory that can be read. The
+ * user requested the copy, so torch's own methods may be called. */
 
 static void saver_request_release(struct saver_request *request);
 
-/* ---- the request: what a tensor is saved as ---- */
+/* ---- the request: names and place of a saved tensor ---- */
 
-/* UTF-8; halves of surrogate pairs stay as they are. */
+/* Adds a str as UTF-8, in which surrogates are encoded as they are. Returns false with an
+ * exception set. */
 static bool
 add_text(struct saver_request *request, PyObject *object, struct slice *text)
 {
@@ -128,7 +130,8 @@ static PyObject *find_text(PyObject *code, const char *plain, const char *better
     return text;
 }
 
-/* Where it is not known, the request says nothing of it. */
+/* Finds the place in the running program. If it is unknown, the request stays without a place.
+ * Returns false with an exception set. */
 static bool find_place(struct saver_request *request, struct session *session)
 {
     PyObject *frame = find_frame(session);
@@ -153,9 +156,9 @@ static bool find_place(struct saver_request *request, struct session *session)
     return is_read;
 }
 
-/* `key` is the tuple (prefix, module path, name, call); `place` (file, line, function), or None:
- * the line that the running program has reached, outside of this package. Each is a new order. False with an
- * exception set; nothing is to be released then. */
+/* `key` is the tuple (prefix, module path, name, call). `place` is (file, line, function), or
+ * None: the current line of the program, outside of this package. Each request gets the next
+ * order number. Returns false with an exception set; the request needs no release then. */
 static bool saver_request_init(struct saver_request *request,
                                struct session *session,
                                PyObject *key,
@@ -179,7 +182,7 @@ static void saver_request_release(struct saver_request *request)
     request->text_count = 0;
 }
 
-/* `cannot save step0.encoder.q (call 3): No space left on device` */
+/* Makes a message such as `cannot save step0.encoder.q (call 3): No space left on device`. */
 static PyObject *make_message(const struct saver_request *request, const char *reason)
 {
     struct buffer text = BUFFER_INIT;
@@ -235,7 +238,7 @@ PyObject *saver_raise(const struct error *error,
     return NULL;
 }
 
-/* Sparse, quantised, on a device: no tensor is more than that at once. */
+/* A tensor may be sparse, quantised and on a device, but needs no more copies than this. */
 #define COPY_MAX 4
 
 static bool is_text(const char *text, const char *other)
@@ -243,14 +246,14 @@ static bool is_text(const char *text, const char *other)
     return strcmp(text, other) == 0;
 }
 
-/* The method whose result shows the same, nearer to plain memory; NULL: there is none. */
+/* The method that copies the tensor into a form nearer to plain memory; NULL if there is none. */
 static const char *next_method(const struct tensor *tensor, enum tensor_class class)
 {
     if (tensor->flags & LOG_FORM_NUMPY) {
         return is_text(tensor->note, "masked") ? "filled" : NULL;
     }
     if (class == TENSOR_CLASS_WRAPPER) {
-        return "to_local"; /* a DTensor's part that is here */
+        return "to_local"; /* the local part of a DTensor */
     }
     if (is_text(tensor->note, "quantised")) {
         return "dequantize";
@@ -277,7 +280,7 @@ static PyObject *copy_by(PyObject *object, const char *method, bool is_torch)
     return copy;
 }
 
-/* An array whose numbers have the bytes of another machine's. */
+/* Whether the array has the byte order of another machine. */
 static bool is_swapped(const struct tensor *tensor)
 {
     return tensor->flags & LOG_FORM_NUMPY && tensor->dtype_text[0] == '>';
@@ -310,7 +313,8 @@ static void refuse(const struct tensor *tensor, PyObject *object)
     }
 }
 
-/* 1: its values can be read; 0: `object` is a copy now, to be looked at; -1: an exception. */
+/* Tries to read the values. Returns 1 if they can be read, 0 if `object` is a copy now that must
+ * be tried again, -1 with an exception set. */
 static int inspect(struct saver_value *value, struct session *session)
 {
     PyObject *object = value->object;
@@ -416,7 +420,7 @@ void saver_item_release(struct saver_item *item)
     saver_request_release(&item->request);
 }
 
-/* One tensor, one .pt file. */
+/* ---- one tensor in one .pt file ---- */
 
 const char saver_save_pt_doc[] = PyDoc_STR(
     "save_pt(path, tensor, key, *, may_replace, norm_only=False, place=None)\n"
@@ -501,15 +505,17 @@ PyObject *saver_stem(PyObject *module, PyObject *name)
     return stem;
 }
 
-/* The lock is taken without the GIL, and held while the writer is at work. */
+/* The object SafetensorsWriter. The lock is acquired without the GIL, and held while the writer
+ * runs. */
 struct saver_file {
     PyObject_HEAD struct session *session; /* borrowed from the module */
     PyObject *module;                      /* owned: keeps the session */
     PyThread_type_lock lock;               /* owned */
     struct safetensors_writer *writer;     /* owned; NULL: finished or abandoned */
     PyObject *path;                        /* owned: bytes */
-    size_t count;                          /* of what was added */
-    pid_t process; /* whose it is: in one forked off it the lock may stay taken */
+    size_t count;                          /* number of added tensors */
+    pid_t
+        process; /* the process that writes the file; in a fork of it the lock may stay held */
 };
 
 static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -573,7 +579,8 @@ static bool is_our_file(const struct saver_file *file)
     return false;
 }
 
-/* The format has no strides: an expanded tensor would be written as large as it looks. */
+/* Whether an expanded tensor is too large to be written. The format has no strides, so each
+ * repeated element would be stored. */
 static bool is_too_large(const struct array *array)
 {
     struct expanded_array expanded;

@@ -1,4 +1,4 @@
-/* The class TraceWriter: tensors saved into a trace. */
+/* The class TraceWriter, which saves tensors into a trace. */
 #include "runtime/python/module_add.h"
 
 #include "runtime/python/spy/saver.h"
@@ -14,12 +14,13 @@ struct trace_writer {
     PyObject_HEAD struct session *session; /* borrowed from the module */
     PyObject *module;                      /* owned: keeps the session */
     PyObject *path;                        /* owned: bytes */
-    struct saved_trace_writer *writer;     /* owned; NULL where it is finished */
-    pid_t process;                         /* that the file belongs to */
+    struct saved_trace_writer *writer;     /* owned; NULL: finished */
+    pid_t process;                         /* the process that writes the file */
     unsigned long long count;
 };
 
-/* Where the process was forked off since, the file is its parent's. */
+/* Finishes the file. In a fork of the writing process the file belongs to the parent and stays
+ * unchanged. */
 static void let_go(struct trace_writer *self)
 {
     struct saved_trace_writer *writer = self->writer;
@@ -105,7 +106,7 @@ static bool is_open(const struct trace_writer *self)
     return false;
 }
 
-/* The value, or the norms of its rows, goes to the trace. */
+/* Writes the tensor's values, or the norms of its rows, to the trace. */
 static PyObject *
 add(struct trace_writer *self, const struct saver_item *item, bool norm_only)
 {
@@ -131,7 +132,7 @@ add(struct trace_writer *self, const struct saver_item *item, bool norm_only)
                                         .layout = SLICE(""),
                                         .note = SLICE("")};
     }
-    if (!is_open(self)) { /* any more: another thread may have run meanwhile */
+    if (!is_open(self)) { /* checked again: another thread may have finished it */
         Py_XDECREF(name);
         return NULL;
     }

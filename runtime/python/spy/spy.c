@@ -1,16 +1,17 @@
-/* spy_save, and the names that it saves under. */
+/* The function spy_save, and the names of saved tensors. */
 #include "runtime/python/spy/spy.h"
 
 #include "runtime/python/record/session.h"
 
-/* ---- what savers keep of a session ---- */
+/* ---- the savers' data of a session ---- */
 
 #define FULL_NAME_ATTRIBUTE_COUNT 5 /* see spy_make_full_name */
 
 struct spy_part {
     PyObject *contexts;  /* owned: see spy_begin; NULL: no context was ever open */
-    uint64_t next_order; /* of the tensor that this process saves next */
-    PyObject *attributes[FULL_NAME_ATTRIBUTE_COUNT]; /* owned: names; NULL at first */
+    uint64_t next_order; /* of the next tensor that this process saves */
+    PyObject *attributes
+        [FULL_NAME_ATTRIBUTE_COUNT]; /* owned: attribute names; NULL until needed */
 };
 
 static int part_traverse(void *part, visitproc visit, void *arg)
@@ -111,7 +112,8 @@ read_keyword(PyObject *keyword, PyObject *value, PyObject *values[PARAMETER_COUN
     return false;
 }
 
-/* The values are borrowed; that of `module` may be NULL. */
+/* Reads the arguments of spy_save. The values are borrowed; that of `module` may be NULL.
+ * Returns false with an exception set. */
 static bool read_arguments(PyObject *const *arguments,
                            Py_ssize_t count,
                            PyObject *keyword_names,
@@ -145,7 +147,7 @@ static bool read_arguments(PyObject *const *arguments,
     return true;
 }
 
-/* `contexts` is what stands in the context variable. */
+/* Saves into the innermost context. `contexts` is the value of the context variable. */
 static PyObject *save_in(PyObject *contexts, PyObject *values[PARAMETER_COUNT])
 {
     PyObject *context, *result;
@@ -211,7 +213,7 @@ const char spy_find_module_path_doc[] =
     "Calls the saver's get_module_path, unless that is the `default`, a function that\n"
     "calls this one with None.";
 
-/* Whether the saver's class has a method of its own; -1 on failure. */
+/* Whether the saver's class overrides get_module_path; -1 on failure. */
 static int has_own_method(PyObject *saver, PyObject *standard)
 {
     PyObject *method = PyObject_GetAttrString(saver, "get_module_path");
@@ -220,14 +222,15 @@ static int has_own_method(PyObject *saver, PyObject *standard)
     int is_own = method == NULL ? -1 : function != standard;
 
     if (method != NULL) {
-        PyErr_Clear(); /* any callable may be there */
+        PyErr_Clear(); /* the method may be any callable */
     }
     Py_XDECREF(function);
     Py_XDECREF(method);
     return is_own;
 }
 
-/* Weak references and texts, both by the modules' ids. */
+/* The registered path of the module, or "unknown". The weak references and the paths are stored
+ * by the modules' ids. */
 static PyObject *
 find_registered(PyObject *registered, PyObject *paths, PyObject *object)
 {
@@ -238,7 +241,7 @@ find_registered(PyObject *registered, PyObject *paths, PyObject *object)
         return NULL;
     }
     reference = PyDict_GetItemWithError(registered, key);
-    /* Where that module was freed, this one has its address. */
+    /* If the registered module was deleted, this one may have its address. */
     if (reference == NULL || PyWeakref_GetObject(reference) == object) {
         path = PyDict_GetItemWithError(paths, key);
     }

@@ -1,5 +1,5 @@
-/* The function spy_save, which user's code calls: a builtin, so that it costs next to nothing
- * where no context is open. */
+/* The function spy_save, which the user's code calls. It is a builtin, so that it costs almost
+ * nothing if no context is open. */
 #ifndef MONITORCH_PYTHON_SPY_SPY_H
 #define MONITORCH_PYTHON_SPY_SPY_H
 
@@ -10,10 +10,11 @@
 
 struct session;
 
-/* Adds what savers keep of a session. 0, or -1 with an exception set. */
+/* Adds the savers' part of a session. Returns 0, or -1 with an exception set. */
 int spy_exec(PyObject *module);
 
-/* The number of the next tensor that this process saves, from 0. */
+/* The order number of the next tensor that this process saves, from 0. Each call returns a new
+ * one. */
 uint64_t spy_next_order(struct session *session);
 
 /* spy_save(name, tensor, module=None) of the module `_recorder`. */
@@ -22,8 +23,8 @@ PyObject *spy_save(PyObject *module,
                    Py_ssize_t count,
                    PyObject *keyword_names);
 
-/* spy_begin(get): from now on spy_save asks `get()` which contexts are open: a tuple whose first
- * item is the innermost, or None. */
+/* spy_begin(get): sets the function that spy_save calls to get the open contexts: `get()`
+ * returns a tuple whose first item is the innermost context, or None. */
 PyObject *spy_begin(PyObject *module, PyObject *get);
 
 /* find_module_path(default, saver, module) of the module: the path of a registered module. */
