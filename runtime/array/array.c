@@ -1,4 +1,4 @@
-/* Numbers in memory, described. */
+/* Arrays: counting, contiguity and reading. */
 #include "runtime/array/array.h"
 
 #include "runtime/array/walk.h"
@@ -17,7 +17,7 @@ uint64_t array_count(const struct array *array)
             return 0;
         }
         if (count > UINT64_MAX / length) {
-            fits = false; /* unless a dimension that follows is empty */
+            fits = false; /* unless a later dimension is empty */
         }
         count *= length;
     }
@@ -39,7 +39,7 @@ bool array_is_contiguous(const struct array *array)
             return true;
         }
         if (length == 1 || !is_contiguous) {
-            continue; /* an empty dimension may still follow */
+            continue; /* a later dimension may still be empty */
         }
         is_contiguous = array->strides[i] == expected &&
                         !__builtin_mul_overflow(expected, length, &expected);

@@ -15,7 +15,7 @@ enum dtype {
 };
 
 enum dtype_class {
-    DTYPE_CLASS_OPAQUE, /* its bytes can be hashed, its values are not measured */
+    DTYPE_CLASS_OPAQUE, /* the bytes can be hashed, but the values are not measured */
     DTYPE_CLASS_UNSIGNED,
     DTYPE_CLASS_SIGNED,
     DTYPE_CLASS_FLOATING,
@@ -23,7 +23,7 @@ enum dtype_class {
 };
 
 const char *dtype_text(enum dtype dtype);
-/* DTYPE_OTHER where no dtype is called so. A leading "torch." is passed over. */
+/* Finds a dtype by its text, with or without a leading "torch.". DTYPE_OTHER if there is none. */
 enum dtype dtype_find(struct slice text);
 
 struct dtype_facts {
@@ -44,9 +44,9 @@ static inline enum dtype_class dtype_class(enum dtype dtype)
     return dtype_facts[dtype].class;
 }
 
-/* One value as a number, read from `bytes`, which need not be aligned. Integers are kept
- * exactly: `integer` or `natural` hold them by the dtype's class; floats and the two halves
- * of complex numbers are in `real` and `imaginary`. */
+/* One value as a number. dtype_read reads it from `bytes`, which need not be aligned. Integers
+ * are exact, in `integer` or `natural` by the dtype's class. Floats and both parts of complex
+ * numbers are in `real` and `imaginary`. */
 struct dtype_value {
     enum dtype_class class;
     int64_t integer;  /* SIGNED */
@@ -56,7 +56,7 @@ struct dtype_value {
 };
 struct dtype_value dtype_read(enum dtype dtype, const void *bytes);
 
-/* An integer too, as a double; of a complex number its real half. */
+/* The value as a double, also for integers; for a complex number, its real part. */
 static inline double dtype_value_real(const struct dtype_value *value)
 {
     switch (value->class) {

@@ -1,4 +1,3 @@
-/* Expanded arrays. */
 #include "runtime/array/expanded.h"
 
 #include <assert.h>

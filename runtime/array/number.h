@@ -1,6 +1,6 @@
-/* One number read from memory that need not be aligned, by its dtype. All of these are exact
- * but for the integers of 64 bits, which are rounded to the nearest double. Private to the
- * files that measure. */
+/* Numbers read from unaligned memory, by dtype. All of these functions are exact, except that
+ * integers of 64 bits are rounded to the nearest double. Private to the files that measure
+ * arrays. */
 #ifndef MONITORCH_ARRAY_NUMBER_H
 #define MONITORCH_ARRAY_NUMBER_H
 
@@ -36,8 +36,8 @@ static inline double number_float64(const unsigned char *bytes)
     return value;
 }
 
-/* A number of 1 bit sign, `exponent_bits` and `fraction_bits` whose exponent is offset by
- * `bias`, subnormals included. What its largest exponent means is the caller's matter. */
+/* A number with a sign bit, `exponent_bits` and `fraction_bits`, whose exponent is offset by
+ * `bias`; subnormals are supported. The caller handles the largest exponent. */
 static inline float
 number_small(uint32_t bits, unsigned exponent_bits, unsigned fraction_bits, int bias)
 {
@@ -76,7 +76,7 @@ static inline float number_bfloat16(const unsigned char *bytes)
     return number_of_bits((uint32_t)bits << 16);
 }
 
-/* The kinds with 8 bits: fn = no infinities, uz = no negative zero, its bits mean NaN. */
+/* The formats of 8 bits. fn: no infinities; uz: no negative zero, whose bits mean NaN. */
 static inline float number_float8_e4m3fn(const unsigned char *bytes)
 {
     return (*bytes & 0x7f) == 0x7f ? NAN : number_small(*bytes, 4, 3, 7);
@@ -108,7 +108,7 @@ static inline float number_float8_e8m0fnu(const unsigned char *bytes)
     return number_of_bits(*bytes == 0 ? 0x00400000u : (uint32_t)*bytes << 23);
 }
 
-/* Bytes of a bool other than 0 and 1 mean true. */
+/* Every byte other than 0 is true. */
 static inline float number_bool(const unsigned char *bytes)
 {
     return *bytes != 0;

@@ -1,10 +1,9 @@
-/* An array's values, packed, piece by piece. */
 #include "runtime/array/pieces.h"
 
 #include "runtime/array/walk.h"
 #include "runtime/base/memory.h"
 
-/* A piece stays in the processor's cache from its checksum to its being written. */
+/* Small enough that a piece stays in the processor's cache between its checksum and its writing. */
 #define PIECE_SIZE ((size_t)256 * 1024)
 
 bool array_pieces_init(struct array_pieces *pieces, const struct array *array)

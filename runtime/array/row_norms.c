@@ -1,4 +1,3 @@
-/* The L2 norm of each row of an array. */
 #include "runtime/array/row_norms.h"
 
 #include "runtime/array/number.h"
@@ -54,8 +53,8 @@ static double sum_squares(enum dtype dtype, const unsigned char *bytes, uint64_t
     return sum;
 }
 
-/* A number that is not negative, rounded to the nearest one with so many bits, to even between
- * two. */
+/* Rounds a number that is not negative to the nearest one with so many exponent and fraction
+ * bits, ties to even. */
 static uint16_t to_small(double number, int exponent_bits, int fraction_bits)
 {
     int bias = (1 << (exponent_bits - 1)) - 1;
@@ -72,7 +71,7 @@ static uint16_t to_small(double number, int exponent_bits, int fraction_bits)
     if (number < ldexp(1, 1 - bias)) {
         return (uint16_t)nearbyint(ldexp(number, bias - 1 + fraction_bits));
     }
-    /* Where the fraction is rounded up to 2 it carries into the exponent, as it should. */
+    /* A fraction that is rounded up to 2 carries into the exponent, as it should. */
     number = nearbyint(frexp(number, &exponent) * 2 * one);
     return (uint16_t)(((unsigned)(exponent - 1 + bias) << fraction_bits) +
                       (unsigned)(number - one));

@@ -1,5 +1,4 @@
-/* The L2 norm of each row of an array: what is saved instead of the values where only norms are
- * asked for. */
+/* L2 norms of the rows of an array, saved instead of its values if only norms are wanted. */
 #ifndef MONITORCH_ARRAY_ROW_NORMS_H
 #define MONITORCH_ARRAY_ROW_NORMS_H
 
@@ -7,15 +6,15 @@
 
 struct row_norms {
     struct array
-        array; /* one norm for each index of the first dimension; of an array without
-                           dimensions its magnitude, without a dimension too */
+        array; /* one norm for each index of the first dimension; for an array without
+                  dimensions its magnitude, without dimensions as well */
     int64_t shape[1];
     void *bytes; /* owned: the norms */
 };
 
-/* False where memory ran out. Sums are doubles; the norms are of the array's dtype, of its parts'
- * where it is complex, and float32 where it is none of 16 bits or more. The array's values must be
- * numbers. `norms` may not move. */
+/* Computes the norms. Returns false if memory runs out. Sums are doubles. The norms have the
+ * array's dtype, or that of its parts if it is complex, or float32 if that is no float of 16
+ * bits or more. The array's values must be numbers. `norms` must not move. */
 bool row_norms_init(struct row_norms *norms, const struct array *array);
 void row_norms_release(struct row_norms *norms);
 

@@ -1,4 +1,4 @@
-/* A small grid of an array's values, for tables. */
+/* Samples: choosing the indices of a grid, and copying its values. */
 #include "runtime/array/sample.h"
 
 #include "runtime/array/walk.h"
@@ -6,9 +6,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Matrices inside a larger array are at most this wide and high. */
+/* The largest number of rows and columns of matrices in a larger array. */
 #define SLICE_SIDE 4
-/* A few matrices, in tables; no sample has more than SAMPLE_MAX values then. */
+/* The same for tables with a few matrices. It keeps a sample within SAMPLE_MAX values. */
 #define FEW_SLICES_SIDE 16
 
 static uint32_t side_of(uint32_t limit)
@@ -26,7 +26,7 @@ static uint32_t smaller(int64_t length, uint32_t limit)
     return length < (int64_t)limit ? (uint32_t)length : limit;
 }
 
-/* Shares `limit` values between two dimensions. */
+/* Divides `limit` values between two dimensions. */
 static void share(const int64_t *shape, uint32_t *counts, uint32_t limit)
 {
     uint32_t side = side_of(limit);
@@ -40,7 +40,8 @@ static void share(const int64_t *shape, uint32_t *counts, uint32_t limit)
     }
 }
 
-/* Three and four dimensions: a matrix of the last two, and slices as the rest allows. */
+/* For three and four dimensions: a matrix of the last two, and as many of these as the limit
+ * allows. */
 static void
 share_slices(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t limit)
 {
@@ -59,7 +60,7 @@ share_slices(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t li
 
 /* ---- tables ---- */
 
-/* In the limit's bits, from the lowest: vector, matrix, slices. */
+/* The limit's bits, from the lowest: vector, matrix, slices. */
 #define VECTOR_BITS 10
 #define MATRIX_BITS 6
 
@@ -75,7 +76,8 @@ uint32_t sample_tables(uint64_t vector, uint64_t matrix, uint64_t slices)
            bounded(slices, SAMPLE_SLICES_MAX) << (VECTOR_BITS + MATRIX_BITS);
 }
 
-/* Shares `limit` slices between two dimensions: as many as can be, of the second rather. */
+/* Divides `limit` slices between two dimensions. Uses as many slices as possible, and prefers
+ * indices of the second dimension. */
 static void share_indices(const int64_t *shape, uint32_t *counts, uint32_t limit)
 {
     uint32_t most = 0;
@@ -91,7 +93,7 @@ static void share_indices(const int64_t *shape, uint32_t *counts, uint32_t limit
     }
 }
 
-/* The last up to four dimensions. */
+/* Chooses the counts of up to four dimensions, the array's last ones. */
 static void
 share_tables(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t limit)
 {
@@ -99,7 +101,7 @@ share_tables(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t li
     uint32_t slices = limit >> (VECTOR_BITS + MATRIX_BITS) & 0x7fff;
     uint32_t slice_count = 1;
 
-    /* A limit that comes from a file may be anything. */
+    /* A limit that was read from a file can have any value. */
     side = bounded(side, SAMPLE_MATRIX_MAX);
     slices = bounded(slices, SAMPLE_SLICES_MAX);
     if (count == 1) {
@@ -124,7 +126,7 @@ share_tables(const int64_t *shape, uint32_t count, uint32_t *counts, uint32_t li
 
 /* ---- grids ---- */
 
-/* Whether an array without empty dimensions is small enough to be taken whole. */
+/* Whether an array without empty dimensions is small enough to be sampled whole. */
 static bool is_small(const int64_t *shape, uint32_t dimension_count)
 {
     uint64_t count = 1;
@@ -138,7 +140,7 @@ static bool is_small(const int64_t *shape, uint32_t dimension_count)
     return count <= SAMPLE_WHOLE_MAX;
 }
 
-/* How many indices of each dimension, none of which is empty. */
+/* Chooses the number of indices of each dimension. No dimension may be empty. */
 static void share_all(const int64_t *shape,
                       uint32_t dimension_count,
                       uint32_t *counts,
@@ -208,14 +210,14 @@ sample_grid_index(const struct sample_grid *grid, uint32_t dimension, uint32_t p
         return 0;
     }
     if (steps == last + 1) {
-        return position; /* all indices, as of most dimensions */
+        return position; /* all indices: the most frequent case */
     }
-    /* position * last / (steps - 1), in parts that cannot overflow. */
+    /* position * last / (steps - 1), computed in parts that cannot overflow. */
     steps--;
     return (int64_t)(position * (last / steps) + position * (last % steps) / steps);
 }
 
-/* In bytes; row-major where the array does not say. */
+/* The strides in bytes; row-major if the array has none. */
 static void strides_find(const struct array *array, int64_t *strides)
 {
     uint64_t stride = dtype_size(array->dtype);
@@ -226,13 +228,13 @@ static void strides_find(const struct array *array, int64_t *strides)
     }
 }
 
-/* One line of the grid in memory, its indices as sample_grid_index has them, but each found
- * from the one before without a division. */
+/* One line of the grid in memory. Its indices are those of sample_grid_index, but each is
+ * computed from the previous one without a division. */
 struct line {
     const unsigned char *source;
     int64_t stride;
-    uint64_t step;      /* from one index to the next, */
-    uint64_t remainder; /* and this many count-1-ths more */
+    uint64_t step;      /* from one index to the next, without a remainder */
+    uint64_t remainder; /* added to the step as remainder / (count - 1) */
     uint32_t count;
 };
 
@@ -273,14 +275,14 @@ static void line_copy(const struct line *line, size_t size, unsigned char *out)
     }
 }
 
-/* Where the lines are: for each dimension the position in it, and the address that it and those
- * before it lead to. */
+/* The current line: for each dimension its position, and the address that the positions up to
+ * this dimension give. */
 struct cursor {
     uint32_t positions[ARRAY_DIMENSION_MAX];
     const unsigned char *sources[ARRAY_DIMENSION_MAX];
 };
 
-/* Finds the addresses again from a dimension on whose position changed. */
+/* Recomputes the addresses, from the first dimension whose position has changed. */
 static void cursor_find(struct cursor *cursor,
                         const struct sample_grid *grid,
                         const unsigned char *data,
@@ -296,7 +298,7 @@ static void cursor_find(struct cursor *cursor,
     }
 }
 
-/* To the next line; gives the first dimension whose position changed. */
+/* Advances to the next line. Returns the first dimension whose position has changed. */
 static uint32_t cursor_advance(struct cursor *cursor, const struct sample_grid *grid)
 {
     uint32_t i = grid->dimension_count - 1;

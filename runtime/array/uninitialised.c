@@ -1,4 +1,4 @@
-/* Pieces of memory that nothing has written to yet, and what they held at first. */
+/* Uninitialised memory: the known pieces, and samples of their first content. */
 #include "runtime/array/uninitialised.h"
 
 #include "runtime/base/memory.h"
@@ -8,26 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of so many elements all are compared; of more, this many, and those of the sample. */
+/* Up to this many elements of a piece are compared, and those of the sample. */
 #define COMPARED_MAX 448
 #define PROBE_MAX    (COMPARED_MAX + SAMPLE_MAX)
-#define ELEMENT_MAX  16 /* bytes of the largest dtype's elements */
+#define ELEMENT_MAX  16 /* the largest size of an element, in bytes */
 
 struct uninitialised_piece {
-    uint64_t begin, end; /* addresses of its first byte, and behind its last one */
-    uint64_t serial;     /* the later it was added, the larger */
+    uint64_t begin, end; /* addresses of its first byte, and after its last one */
+    uint64_t serial;     /* ascending in the order of adding */
     uint32_t version;
     uint32_t probe_count;
     uint32_t element_size;
     bool is_written;
-    void *owner;             /* owned, see struct uninitialised_owners */
-    uint64_t *offsets;       /* owned: in bytes from `begin`, ascending */
-    unsigned char *at_first; /* owned with `offsets`: what the elements there held */
+    void *owner;       /* owned, see struct uninitialised_owners */
+    uint64_t *offsets; /* owned: of the compared elements, in bytes from `begin`,
+                                ascending */
+    unsigned char
+        *at_first; /* in the block of `offsets`: the first content of those elements */
 };
 
 struct uninitialised {
     struct uninitialised_owners owners;
-    struct uninitialised_piece **pieces; /* owned, each too; by `begin`, none overlap */
+    struct uninitialised_piece *
+        *pieces; /* owned, each too; sorted by `begin`, without overlap */
     size_t count, capacity;
     uint64_t serial;
 };
@@ -80,7 +83,7 @@ bool uninitialised_is_empty(const struct uninitialised *all)
 
 /* ---- geometry ---- */
 
-/* In bytes; row-major where the array does not say. */
+/* The strides in bytes; row-major if the array has none. */
 static void find_strides(const struct array *array, int64_t *strides)
 {
     int64_t stride = (int64_t)dtype_size(array->dtype);
@@ -91,7 +94,7 @@ static void find_strides(const struct array *array, int64_t *strides)
     }
 }
 
-/* The addresses of the first byte of an array, and behind its last one. */
+/* The addresses of an array's first byte, and after its last one. */
 struct extent {
     uint64_t begin, end;
 };
@@ -113,7 +116,7 @@ static struct extent extent_of(const struct array *array)
     return (struct extent){data + (uint64_t)low, data + (uint64_t)high};
 }
 
-/* Where the element with that number in logical order lies, in bytes from the first one. */
+/* The offset of an element from the first one, in bytes. `number` counts in logical order. */
 static int64_t
 find_element(const struct array *array, const int64_t *strides, uint64_t number)
 {
@@ -142,8 +145,8 @@ find_sampled(const struct sample_grid *grid, const int64_t *strides, uint64_t nu
     return offset;
 }
 
-/* Of an array whose elements have places of their own: its dimensions by their strides, the longest
- * first. */
+/* The dimensions of an array sorted by stride, the largest first, to find elements by address.
+ * No two elements of the array share an address. */
 struct reach {
     uint64_t data;
     uint32_t count;
@@ -165,7 +168,7 @@ static void reach_init(struct reach *reach, const struct array *array)
         if (array->shape[i] <= 1 || stride == 0) {
             continue;
         }
-        if (stride < 0) { /* the same places, counted from the other end */
+        if (stride < 0) { /* the same elements, counted from the other end */
             reach->data += (uint64_t)(stride * (array->shape[i] - 1));
             stride = -stride;
         }
@@ -180,7 +183,7 @@ static void reach_init(struct reach *reach, const struct array *array)
     }
 }
 
-/* Whether an element of the array lies at the address. */
+/* Whether an element of the array is at the address. */
 static bool reach_has(const struct reach *reach, uint64_t address)
 {
     int64_t rest = (int64_t)(address - reach->data);
@@ -198,7 +201,7 @@ static bool reach_has(const struct reach *reach, uint64_t address)
 
 /* ---- adding ---- */
 
-/* The first piece that ends behind the address. */
+/* The index of the first piece that ends after the address. */
 static size_t find_index(const struct uninitialised *all, uint64_t address)
 {
     size_t low = 0, high = all->count;
@@ -221,8 +224,8 @@ static int compare_offsets(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Evenly spread, but at no regular distance, so that no slice with a step escapes; the first and the
- * last among them. */
+/* The element number of the i-th probe. The probes are spread evenly but at irregular distances,
+ * so that each slice with a step contains some. The first and the last element are included. */
 static uint64_t spread_one(uint64_t count, uint64_t i)
 {
     uint64_t step = count / COMPARED_MAX;
@@ -234,7 +237,7 @@ static uint64_t spread_one(uint64_t count, uint64_t i)
     return start + ((i * 0x9e3779b97f4a7c15u) >> 33) % step;
 }
 
-/* In bytes from `low`; returns how many. */
+/* Chooses the offsets of the compared elements, in bytes from `low`. Returns their number. */
 static uint32_t choose_offsets(const struct array *array,
                                const int64_t *strides,
                                int64_t low,
@@ -300,8 +303,8 @@ static struct uninitialised_piece *piece_new(const struct array *array, uint32_t
     return piece;
 }
 
-/* Room for many more: pieces whose memory is gone are forgotten, and of those that were added before
- * the newest three quarters all. */
+/* If the list is full, removes the pieces whose memory is gone, and all that are older than the
+ * last UNINITIALISED_MAX * 3 / 4 additions. */
 static void make_room(struct uninitialised *all)
 {
     if (all->count < UNINITIALISED_MAX) {
@@ -330,7 +333,7 @@ static bool insert(struct uninitialised *all, struct uninitialised_piece *piece)
     all->pieces = pieces;
     index = find_index(all, piece->begin);
     while (index < all->count && all->pieces[index]->begin < piece->end) {
-        forget(all, index); /* its memory was given back, and is this one's now */
+        forget(all, index); /* its memory was freed and belongs to the new piece */
     }
     memmove(&all->pieces[index + 1], &all->pieces[index],
             (all->count - index) * sizeof(struct uninitialised_piece *));
@@ -384,7 +387,8 @@ static bool was_zero(const struct uninitialised_piece *piece, uint32_t probe)
                   piece->element_size) == 0;
 }
 
-/* What the elements of a piece tell that are an array's. */
+/* The compared elements of a piece that belong to an array: how many there are, how many have
+ * changed, and how many are certainly unwritten. */
 struct evidence {
     uint32_t seen, changed, unwritten;
 };
@@ -408,7 +412,7 @@ static struct evidence find_evidence(const struct uninitialised_piece *piece,
     return evidence;
 }
 
-/* Notes whether something was written, and says what is known then. */
+/* Updates whether the piece was written, and returns its state. */
 static enum uninitialised_state judge(struct uninitialised_piece *piece,
                                       struct evidence evidence,
                                       bool is_within,
@@ -444,7 +448,7 @@ enum uninitialised_state uninitialised_find(struct uninitialised *all,
     reach_init(&reach, array);
     evidence = find_evidence(piece, &reach);
     bool has_all = evidence.seen == piece->probe_count;
-    if (evidence.seen == 0) { /* a small part: as the whole is */
+    if (evidence.seen == 0) { /* too small a part for a probe: judge the whole piece */
         evidence = find_evidence(piece, NULL);
     }
     state =
@@ -487,7 +491,8 @@ bool uninitialised_wrote_nonfinite(const struct uninitialised_piece *piece,
 static bool is_known_as_written(const struct uninitialised_piece *piece,
                                 uint64_t offset)
 {
-    bool is_within = offset < piece->end - piece->begin; /* not what lies before it */
+    bool is_within =
+        offset < piece->end - piece->begin; /* false before the piece's start, too */
     const uint64_t *found = bsearch(&offset, piece->offsets, piece->probe_count,
                                     sizeof offset, compare_offsets);
 

@@ -1,4 +1,4 @@
-/* An array's elements in logical order, whatever its strides. */
+/* Walks over an array's elements in logical order, for all strides. */
 #include "runtime/array/walk.h"
 
 #include <assert.h>
@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Rows are copied fastest by multiples of the first, and of the second where there are fewer.
- * Both serve elements of all sizes. */
+/* Rows are copied fastest in multiples of the first number, or of the second if there are fewer.
+ * Both numbers suit all element sizes. */
 #define TRANSPOSE_ROW_COUNT     32
 #define TRANSPOSE_ROW_COUNT_MIN 8
 
 struct transpose {
     const unsigned char *source; /* the first element of the first row */
-    int64_t row_stride;          /* in bytes, from a row's element to the next row's */
-    int64_t stride;              /* from an element to the next of its row */
+    int64_t row_stride; /* in bytes, from an element of a row to the next row's */
+    int64_t stride;     /* in bytes, from an element of a row to the next one */
     uint64_t row_count;
     uint64_t length; /* of a row */
     size_t size;     /* of an element */
@@ -25,8 +25,8 @@ struct transpose {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The work is done by tiles as wide and high as a line of the cache: those that are read and those
- * that are written stay there until they are done with. */
+/* Rows are copied in tiles as wide and high as a cache line, so that the lines that are read and
+ * written stay in the cache until the tile is done. */
 #define LINE_SIZE 64
 
 INLINE const unsigned char *
@@ -36,7 +36,7 @@ element(const struct transpose *rows, uint64_t row, uint64_t column)
            (int64_t)(column * (uint64_t)rows->stride);
 }
 
-/* One element after the other. It is inlined for each size, which memcpy then knows. */
+/* Copies the elements one by one. Inlined for each size, so that memcpy has a constant size. */
 INLINE void copy_part(const struct transpose *rows,
                       uint64_t row,
                       uint64_t row_end,
@@ -64,8 +64,8 @@ INLINE void copy_part(const struct transpose *rows,
     #define LANES(type)  __attribute__((vector_size(16))) type
     #define SHUFFLE(...) __builtin_shufflevector(__VA_ARGS__)
 
-/* Squares of elements whose columns fill a vector: a vector of each column is read at
- * `stride`, a vector of each row is written at `pitch`. */
+/* Transposes a square of elements whose columns fill a vector: reads a vector of each column at
+ * `stride`, and writes a vector of each row at `pitch`. */
 INLINE void square_of_8(const unsigned char *source,
                         int64_t stride,
                         unsigned char *out,
@@ -113,7 +113,7 @@ INLINE void square_of_4(const unsigned char *source,
     }
 }
 
-/* A round brings together columns that are 4, 2 and 1 apart. */
+/* One round of a transposition: interleaves columns i and i + 4. */
 INLINE void interleave(const LANES(uint16_t) * from, LANES(uint16_t) * to)
 {
     #pragma GCC unroll 8
@@ -159,7 +159,7 @@ INLINE void square_copy(const unsigned char *source,
     }
 }
 
-/* A tile of whole squares. */
+/* Copies a tile that consists of whole squares. */
 INLINE void copy_squares(const struct transpose *rows,
                          uint64_t row,
                          uint64_t row_end,
@@ -225,7 +225,7 @@ INLINE void copy_of_size(const struct transpose *rows, size_t size, unsigned cha
     }
 }
 
-/* Writes the rows one after the other. */
+/* Writes the rows one after the other, without gaps. */
 static void transpose_copy(const struct transpose *rows, unsigned char *out)
 {
     switch (rows->size) {
@@ -249,8 +249,9 @@ static void transpose_copy(const struct transpose *rows, unsigned char *out)
 
 void array_walk_init(struct array_walk *walk, const struct array *array)
 {
-    int64_t contiguous = (int64_t)dtype_size(array->dtype); /* a stride, if not given */
-    uint32_t used = ARRAY_DIMENSION_MAX;                    /* filled from the end */
+    int64_t contiguous =
+        (int64_t)dtype_size(array->dtype); /* the stride if the array has none */
+    uint32_t used = ARRAY_DIMENSION_MAX;   /* filled from the end */
 
     walk->array = array;
     walk->size = dtype_size(array->dtype);
@@ -282,14 +283,14 @@ void array_walk_init(struct array_walk *walk, const struct array *array)
             walk->dimension_count * sizeof(int64_t));
 }
 
-/* The byte that lies `index` strides after another one. */
+/* The address that is `index` strides after `bytes`. */
 static inline const unsigned char *
 step(const unsigned char *bytes, uint64_t index, int64_t stride)
 {
     return bytes + (int64_t)(index * (uint64_t)stride);
 }
 
-/* The copies are inlined for each size of an element, which memcpy then knows. */
+/* Inlined for each element size, so that memcpy has a constant size. */
 static inline __attribute__((always_inline)) void
 copy_row_of(const unsigned char *source,
             int64_t stride,
@@ -331,7 +332,7 @@ static void copy_row(const unsigned char *source,
     }
 }
 
-/* Where a walk is: an index for each dimension, and the element's address. */
+/* The position of a walk: the index in each dimension, and the element's address. */
 struct position {
     uint64_t indices[ARRAY_DIMENSION_MAX];
     const unsigned char *bytes;
@@ -348,10 +349,11 @@ position_init(struct position *position, const struct array_walk *walk, uint64_t
         position->indices[i] = index;
         position->bytes = step(position->bytes, index, walk->strides[i]);
     }
-    assert(first == 0); /* the index was one of the array's */
+    assert(first == 0); /* the array has the element */
 }
 
-/* Goes `count` steps in a dimension, and on to the next of those before it at its end. */
+/* Advances `count` steps in a dimension. At its end, continues with the next index of the
+ * dimension before it. */
 static void position_advance(struct position *position,
                              const struct array_walk *walk,
                              uint32_t dimension,
@@ -378,7 +380,7 @@ static uint64_t stride_length(int64_t stride)
     return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
-/* Whether rows are nearer to each other in memory than a row's elements are. */
+/* Whether rows are closer to each other in memory than the elements of a row. */
 static bool has_rows_across(const struct array_walk *walk)
 {
     uint32_t last = walk->dimension_count - 1;
@@ -387,14 +389,15 @@ static bool has_rows_across(const struct array_walk *walk)
            stride_length(walk->strides[last]) > stride_length(walk->strides[last - 1]);
 }
 
-/* Whether several rows are best copied together. */
+/* Whether several rows are copied faster together. */
 static bool are_rows_together(const struct array_walk *walk)
 {
     return has_rows_across(walk) ||
            walk->strides[walk->dimension_count - 1] == (int64_t)walk->size;
 }
 
-/* How many whole rows follow from here on at the same distance; 0: this is not a row's start. */
+/* The number of whole rows at equal distances from here on, within `count` elements. 0: the
+ * position is not the start of a row. */
 static uint64_t row_count_here(const struct array_walk *walk,
                                const struct position *position,
                                uint64_t count)
@@ -410,7 +413,7 @@ static uint64_t row_count_here(const struct array_walk *walk,
     return left < row_count ? left : row_count;
 }
 
-/* Inlined for rows of a size that the compiler knows. */
+/* Inlined for each row size that the compiler knows. */
 static inline __attribute__((always_inline)) void
 copy_blocks_of(const struct transpose *rows, size_t size, unsigned char *out)
 {
@@ -424,8 +427,8 @@ copy_blocks_of(const struct transpose *rows, size_t size, unsigned char *out)
     }
 }
 
-/* Rows whose elements follow each other, as those of an attention's heads do: short ones are not
- * worth a call each. */
+/* Copies rows of adjacent elements, such as those of an attention head. Short rows are not worth
+ * a call to memcpy each. */
 static void copy_blocks(const struct transpose *rows, unsigned char *out)
 {
     size_t row_size = (size_t)rows->length * rows->size;
@@ -514,7 +517,7 @@ void array_walk_copy(const struct array_walk *walk,
     array_resolve(walk->array, count, start);
 }
 
-/* The sign of a number is its last byte's highest bit. */
+/* Flips the signs. The sign is the highest bit of a number's last byte. */
 static void
 turn_signs(unsigned char *bytes, size_t number_size, size_t step_size, uint64_t count)
 {
@@ -523,7 +526,7 @@ turn_signs(unsigned char *bytes, size_t number_size, size_t step_size, uint64_t 
     }
 }
 
-/* As integers are negated: two's complement, which the smallest one does not change. */
+/* Negates in two's complement. The smallest integer stays as it is. */
 static void negate_integers(unsigned char *bytes, size_t size, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* An array's elements in logical order, whatever its strides. Private to the files that read
- * arrays. */
+/* Walks over an array's elements in logical order, for all strides. Private to the files that
+ * read arrays. */
 #ifndef MONITORCH_ARRAY_WALK_H
 #define MONITORCH_ARRAY_WALK_H
 
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* The array with as few dimensions as its strides allow, and none of size 1. */
+/* An array with as few dimensions as its strides allow, none of them of size 1. */
 struct array_walk {
     const struct array *array; /* borrowed */
     size_t size;               /* of an element */
@@ -16,19 +16,19 @@ struct array_walk {
     int64_t strides[ARRAY_DIMENSION_MAX];
 };
 
-/* The array must have elements, and their size be known. */
+/* The array must have elements of a known size. */
 void array_walk_init(struct array_walk *walk, const struct array *array);
-/* Writes `count` elements from the `first`-th on. */
+/* Writes `count` elements, starting with element `first`. */
 void array_walk_copy(const struct array_walk *walk,
                      uint64_t first,
                      uint64_t count,
                      unsigned char *out);
 
-/* How many elements, at most `count`, are best copied at once from the `first`-th on: where rows
- * lie across the memory, whole ones. At least 1 for a count of 1 or more. */
+/* The number of elements, from `first` on and at most `count`, that are copied fastest at once.
+ * If the rows are interleaved in memory, these are whole rows. At least 1 if `count` is. */
 uint64_t array_walk_fit(const struct array_walk *walk, uint64_t first, uint64_t count);
 
-/* Whether the values are just what memory holds. */
+/* Whether the values are the numbers in memory, neither conjugated nor negated. */
 static inline bool array_is_resolved(const struct array *array)
 {
     return !array->is_conjugated && !array->is_negated;

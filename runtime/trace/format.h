@@ -6,9 +6,9 @@
  *
  * A chunk holds either definitions or a part of the stream. Definitions are data that other records
  * refer to by number; they are never dropped. The stream holds events, calls and notes; in ring
- * mode its oldest chunk is reused. A record is written into zeros, body first, and its head last in a
- * single store. A reader therefore finds either a whole record or a size of 0, whatever happens to
- * the writer. A definition is in the file before the first record that refers to it.
+ * mode its oldest chunk is reused. A record is written into zeros, body first, and its head last in
+ * a single store. A reader therefore finds either a whole record or a size of 0, whatever happens
+ * to the writer. A definition is in the file before the first record that refers to it.
  * docs/internals/trace.md describes the format for authors of readers. */
 #ifndef MONITORCH_TRACE_FORMAT_H
 #define MONITORCH_TRACE_FORMAT_H

@@ -1,4 +1,4 @@
-/* Statistics and histograms of several arrays, merged. */
+/* Gauges: statistics and histograms of several arrays, merged. */
 #include "runtime/array/statistics/gauge.h"
 
 #include "runtime/array/pieces.h"
@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* How far the values of arrays reach. */
+/* Histograms of values. */
 
 #define BLOCK_COUNT 1024
 
-/* Magnitudes: up to `zero` they become 0, below `normal` they are subnormal, and from `infinite`
- * on they are infinite. Numbers half-way between two go to the even one. */
+/* Limits of magnitudes: up to `zero` a number becomes 0, below `normal` it is subnormal, and
+ * from `infinite` on it is infinite. Ties are rounded to even. */
 static const struct format_limits {
     double zero, normal, infinite;
 } limits[SPREAD_FORMAT_COUNT] = {
@@ -37,7 +37,7 @@ double spread_edge(unsigned index)
     return (double)INFINITY;
 }
 
-/* The exponents of doubles, read off their bits. */
+/* The exponent of a double, from its bits. */
 static int exponent_of(uint64_t magnitude)
 {
     return (int)(magnitude >> 52) - 1023;
@@ -58,7 +58,7 @@ static unsigned find_bin(double value)
     if (bits == 0) {
         return SPREAD_SIDE_COUNT;
     }
-    /* Of negative ones the edge itself is the lowest of its bin. */
+    /* A bin of negative numbers includes its lower edge, which has the larger magnitude. */
     steps = exponent_of(bits - 1) - SPREAD_EXPONENT_MIN + 1;
     steps = steps < 0 ? 0 : steps > SPREAD_SIDE_COUNT ? SPREAD_SIDE_COUNT : steps;
     return (unsigned)(SPREAD_SIDE_COUNT - steps);
@@ -256,7 +256,7 @@ static double read_max(const struct gauge *gauge)
     return gauge->neginf_count > 0 ? -(double)INFINITY : (double)NAN;
 }
 
-/* Of what a NaN among the elements makes NaN. */
+/* The metrics that are NaN if one of the elements is NaN. */
 static double read_value(const struct gauge *gauge, enum gauge_metric metric)
 {
     switch (metric) {

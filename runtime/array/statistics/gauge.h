@@ -1,6 +1,6 @@
-/* What several arrays hold together: their statistics, merged as if they were one array. A module
- * that is called twice in a step, or once for each of several small batches, has one maximum, one
- * norm, one number of zeros. Nothing here allocates or fails. */
+/* Gauges: the statistics of several arrays, merged as if they were one array. A module that is
+ * called twice in a step, or once for each of several small batches, has one maximum, one norm
+ * and one number of zeros. No function allocates or fails, except spread_add. */
 #ifndef MONITORCH_ARRAY_STATISTICS_GAUGE_H
 #define MONITORCH_ARRAY_STATISTICS_GAUGE_H
 
@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-/* How far the values of arrays reach: a histogram whose edges are powers of two, the same for
- * every array, so that histograms of several add up; and how many values a narrower format could
- * not hold. */
+/* The spread of values: a histogram whose edges are powers of two, the same for all arrays, so
+ * that histograms can be added; and the number of values that a narrower format cannot
+ * represent. */
 
 /* The edges: -Inf, -2^16 … -2^-24, 2^-24 … 2^16, +Inf. */
 #define SPREAD_EXPONENT_MIN (-24)
@@ -23,22 +23,22 @@
 
 enum spread_format { SPREAD_FP16, SPREAD_BF16, SPREAD_FORMAT_COUNT };
 
-/* Rounded to the nearest number of the format, as torch rounds. */
+/* Counts of values after rounding to the nearest number of the format, as torch rounds. */
 struct spread_format_counts {
-    uint64_t underflow_count; /* not 0, and 0 there */
+    uint64_t underflow_count; /* not 0, but rounded to 0 */
     uint64_t subnormal_count;
-    uint64_t overflow_count; /* finite, and infinite there */
+    uint64_t overflow_count; /* finite, but rounded to infinity */
 };
 
-/* Zeroed is how it begins. */
+/* Zero-initialised at first. */
 struct spread {
-    /* A value belongs to the bin whose lower edge it reaches; +Inf in the last, NaN in none. */
+    /* A bin includes its lower edge. +Inf is in the last bin; NaN is in none. */
     uint64_t bins[SPREAD_BIN_COUNT];
     struct spread_format_counts formats[SPREAD_FORMAT_COUNT];
 };
 
-/* Adds the array's values; complex ones by magnitude. Its dtype must not be opaque, and its data be
- * readable. False where memory ran out; then nothing was added. */
+/* Adds the array's values; complex numbers count by magnitude. The dtype must not be opaque, and
+ * the data must be readable. Returns false if memory runs out; nothing was added then. */
 bool spread_add(struct spread *spread, const struct array *array);
 
 double spread_edge(unsigned index);
@@ -51,12 +51,12 @@ enum gauge_metric {
 };
 
 const char *gauge_metric_text(enum gauge_metric metric);
-/* GAUGE_METRIC_COUNT where none is called so. */
+/* Finds a metric by its name. GAUGE_METRIC_COUNT if there is none. */
 enum gauge_metric gauge_metric_find(struct slice text);
-/* Whether the metric needs gauge_add_spread. */
+/* Whether gauge_read needs a spread for the metric. */
 bool gauge_metric_is_spread(enum gauge_metric metric);
 
-/* Zeroed is how it begins. */
+/* Zero-initialised at first. */
 struct gauge {
     uint64_t call_count;
     uint64_t recomputed_count;
@@ -67,14 +67,13 @@ struct gauge {
     struct moments moments; /* of the finite elements */
 };
 
-/* Adds the statistics of an array. */
 void gauge_add(struct gauge *gauge,
                enum dtype dtype,
                const struct statistics *statistics);
 
-/* What torch's functions would answer for all elements in one tensor: NaN where there is a NaN;
- * NaN for what is not defined, such as the maximum of nothing. Complex numbers by magnitude.
- * `spread` is read by the metrics that need it; else it may be NULL. */
+/* The metric's value, as torch's functions would compute it for one tensor of all elements: NaN
+ * if there is a NaN, and NaN if it is not defined, such as the maximum of no elements. Complex
+ * numbers count by magnitude. `spread` may be NULL for metrics that do not need it. */
 double gauge_read(const struct gauge *gauge,
                   const struct spread *spread,
                   enum gauge_metric metric);

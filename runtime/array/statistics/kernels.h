@@ -1,5 +1,5 @@
-/* The loops over numbers that lie one after another, one set of them for each kind of
- * processor. Private to the statistics. */
+/* Kernels: loops over adjacent numbers, one set of them for each kind of processor. Private to
+ * the statistics. */
 #ifndef MONITORCH_ARRAY_STATISTICS_KERNELS_H
 #define MONITORCH_ARRAY_STATISTICS_KERNELS_H
 
@@ -9,32 +9,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How much is worked on at a time, in bytes and in elements: it stays in the first cache from
- * one pass to the next. */
+/* The size of a block in bytes, and its largest number of elements. A block stays in the
+ * first-level cache from one pass to the next. */
 #define KERNEL_BLOCK_SIZE  (16 * 1024)
 #define KERNEL_BLOCK_COUNT 4096
 
-/* Sums over a block. They are of the differences to `shift`, which the caller reads from the block
- * itself: then `square_sum` is at most (count + 1) times the sum of the squares of the differences
- * to the mean, so that the variance has lost no more than 4 of 16 digits. */
+/* Sums over a block, of the differences to `shift`, an element of the block. `square_sum` is
+ * then at most (count + 1) times the sum of the squared differences to the mean, so the variance
+ * loses no more than 4 of 16 digits. */
 struct block_sums {
     double sum;        /* of x - shift over the finite elements */
     double square_sum; /* of (x - shift) squared */
-    double min;        /* of the finite elements; +Inf where there are none */
-    double max;        /* -Inf where there are none */
+    double min;        /* of the finite elements; +Inf if there are none */
+    double max;        /* -Inf if there are none */
 #define STATISTIC_COUNT(field, name, function) uint64_t field;
 #include "runtime/array/statistics/statistics.def"
 };
 
-/* Elements that are not finite are left out of the sums only where `is_careful`; otherwise
- * they show in a `sum` that is not finite, and only `zero_count` is sure to be right. */
+/* Computes the sums of a block. With `is_careful`, elements that are not finite are excluded
+ * from the sums. Without it, such elements make `sum` not finite, and only `zero_count` is
+ * reliable then. */
 typedef void (*kernel_sums)(const void *data,
                             size_t count,
                             double shift,
                             bool is_careful,
                             struct block_sums *sums);
-/* Integers of 64 bits do not fit into a double: their bounds are found apart. The bounds only
- * ever widen. */
+/* Bounds of integers of 64 bits, which do not fit into a double. The bounds passed in are only
+ * widened. */
 typedef void (*kernel_signed_bounds)(const void *data,
                                      size_t count,
                                      int64_t *min,
@@ -44,21 +45,20 @@ typedef void (*kernel_unsigned_bounds)(const void *data,
                                        uint64_t *min,
                                        uint64_t *max);
 
-/* The magnitudes of complex numbers, of each run of them in another order. Only for parts whose
- * squares are doubles. */
+/* Computes the magnitudes of complex numbers. Their order within a vector is unspecified. Exact
+ * only if the squares of the parts neither overflow nor underflow. */
 typedef void (*kernel_magnitudes)(const void *data, size_t count, double *magnitudes);
 
 struct kernels {
     const char *name;
-    bool (*is_supported)(void); /* by the processor that runs this */
-    kernel_sums
-        sums[DTYPE_COUNT]; /* NULL: for a dtype that has to be converted first */
-    kernel_magnitudes magnitudes[DTYPE_COUNT]; /* NULL: not complex */
+    bool (*is_supported)(void);    /* by the current processor */
+    kernel_sums sums[DTYPE_COUNT]; /* NULL: the dtype must be converted first */
+    kernel_magnitudes magnitudes[DTYPE_COUNT]; /* NULL: no complex dtype */
     kernel_signed_bounds signed_bounds;
     kernel_unsigned_bounds unsigned_bounds;
 };
 
-/* Those that were compiled in, the best first, then NULL. */
+/* All kernels that are compiled in, the best first, then NULL. */
 const struct kernels *const *kernels_all(void);
 
 extern const struct kernels kernels_portable;

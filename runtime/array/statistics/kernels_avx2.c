@@ -1,4 +1,4 @@
-/* Kernels for AVX2 with FMA and F16C: 8 floats or 4 doubles a vector. */
+/* Kernels for AVX2 with FMA and F16C: vectors of 8 floats or 4 doubles. */
 #include "runtime/array/statistics/kernels.h"
 
 #ifdef KERNELS_X86
@@ -133,7 +133,7 @@ INLINE FLOAT_COUNTS float_counts_none(void)
     return _mm256_setzero_si256();
 }
 
-/* A lane of a comparison is -1 where it holds. */
+/* A lane of a comparison is -1 if it is true. */
 INLINE FLOAT_COUNTS float_counts_add(FLOAT_COUNTS counts, FLOATS where)
 {
     return _mm256_sub_epi32(counts, _mm256_castps_si256(where));
@@ -183,7 +183,7 @@ INLINE DOUBLES doubles_add(DOUBLES a, DOUBLES b)
     return _mm256_add_pd(a, b);
 }
 
-/* The bits of 2^52, below which the low 32 bits of a double's fraction are a number. */
+/* With the bits of 2^52 added, an integer of 32 bits is the low part of a double's fraction. */
 INLINE DOUBLES doubles_load_uint32(const unsigned char *bytes)
 {
     DOUBLES base = doubles_all(0x1p52);
@@ -192,7 +192,7 @@ INLINE DOUBLES doubles_load_uint32(const unsigned char *bytes)
     return doubles_subtract(_mm256_or_pd(_mm256_castsi256_pd(wide), base), base);
 }
 
-/* The high halves are put below 2^84 and the low ones below 2^52; their sum is rounded once. */
+/* The high halves are added to 2^84 and the low ones to 2^52; their sum is rounded once. */
 INLINE DOUBLES doubles_load_uint64(const unsigned char *bytes)
 {
     __m256i values = load_256(bytes);
@@ -206,8 +206,8 @@ INLINE DOUBLES doubles_load_uint64(const unsigned char *bytes)
     return doubles_add(upper, _mm256_castsi256_pd(low));
 }
 
-/* The same with the sign bit turned over, that is with 2^63 added, which the middle step takes
- * off again. */
+/* The same with the sign bit flipped, which adds 2^63; the subtraction of the constants removes
+ * it. */
 INLINE DOUBLES doubles_load_int64(const unsigned char *bytes)
 {
     __m256i values = load_256(bytes);
@@ -331,7 +331,7 @@ INLINE uint64_t double_counts_total(DOUBLE_COUNTS counts)
 
     #include "runtime/array/statistics/kernels_template.h"
 
-/* `flip`: the sign bit for unsigned numbers, which then compare as signed ones do. */
+/* `flip` is the sign bit for unsigned numbers, which can then be compared as signed ones. */
 INLINE void bounds_64(
     const unsigned char *bytes, size_t count, uint64_t flip, int64_t *min, int64_t *max)
 {
@@ -380,7 +380,7 @@ unsigned_bounds(const void *data, size_t count, uint64_t *min, uint64_t *max)
     *max = (uint64_t)highest ^ flip;
 }
 
-/* Not all compilers' __builtin_cpu_supports knows it. */
+/* Some compilers' __builtin_cpu_supports does not know F16C. */
 static bool has_f16c(void)
 {
     unsigned a, b, c, d;

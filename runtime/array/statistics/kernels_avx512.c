@@ -1,4 +1,4 @@
-/* Kernels for AVX-512 (F, DQ, BW, VL), with 16 floats or 8 doubles a vector. */
+/* Kernels for AVX-512 (F, DQ, BW, VL): vectors of 16 floats or 8 doubles. */
 #include "runtime/array/statistics/kernels.h"
 
 #ifdef KERNELS_X86

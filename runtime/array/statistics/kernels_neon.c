@@ -1,4 +1,4 @@
-/* Kernels for ARM64's NEON, which every such processor has: 4 floats or 2 doubles a vector. */
+/* Kernels for NEON, which every ARM64 processor has: vectors of 4 floats or 2 doubles. */
 #include "runtime/array/statistics/kernels.h"
 
 #ifdef KERNELS_NEON
@@ -27,7 +27,7 @@ INLINE FLOATS floats_load(const unsigned char *bytes)
     return vreinterpretq_f32_u8(vld1q_u8(bytes));
 }
 
-/* Four bytes, in the low half of a vector of eight. */
+/* Loads four bytes into the low half of a vector of eight. */
 INLINE uint8x8_t load_32(const unsigned char *bytes)
 {
     uint32_t four;
@@ -115,7 +115,7 @@ INLINE FLOAT_COUNTS float_counts_none(void)
     return vdupq_n_u32(0);
 }
 
-/* A lane of a comparison is -1 where it holds. */
+/* A lane of a comparison is -1 if it is true. */
 INLINE FLOAT_COUNTS floats_count(FLOAT_COUNTS counts, FLOATS values, FLOATS wanted)
 {
     return vsubq_u32(counts, vceqq_f32(values, wanted));

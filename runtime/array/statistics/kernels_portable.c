@@ -1,5 +1,4 @@
-/* Kernels for any processor, in the vectors that GCC and Clang make of what it has: 4 floats
- * or 2 doubles each. */
+/* Kernels for any processor, with the generic vectors of GCC and Clang: 4 floats or 2 doubles. */
 #include "runtime/array/statistics/kernels.h"
 
 #include "runtime/array/number.h"
@@ -27,7 +26,7 @@ INLINE FLOATS floats_load(const unsigned char *bytes)
     return values;
 }
 
-/* One number after the other. */
+/* Converts the numbers one by one. */
 #define FLOATS_LOAD(name, size)                                                        \
     INLINE FLOATS floats_load_##name(const unsigned char *bytes)                       \
     {                                                                                  \
@@ -54,7 +53,7 @@ INLINE DOUBLES floats_high(FLOATS values)
     return (DOUBLES){values[2], values[3]};
 }
 
-/* A lane of a comparison has all bits set where it holds. */
+/* A lane of a comparison has all bits set if it is true. */
 INLINE FLOATS floats_choose(FLOAT_COUNTS where, FLOATS values, FLOATS otherwise)
 {
     return (FLOATS)(((FLOAT_COUNTS)values & where) |
@@ -87,7 +86,7 @@ INLINE float floats_highest(FLOATS values)
     return low > high ? low : high;
 }
 
-/* Comparing bits raises no floating-point flag, whatever they mean. */
+/* The comparison of bits raises no floating-point flag. */
 INLINE FLOATS floats_if_finite(FLOATS values, FLOATS otherwise)
 {
     return floats_choose(((FLOAT_COUNTS)values & 0x7fffffff) < 0x7f800000, values,

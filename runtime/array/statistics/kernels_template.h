@@ -1,15 +1,15 @@
-/* The kernels themselves, in terms of vectors that the including file has defined: the types
- * FLOATS, DOUBLES (half as many lanes), FLOAT_COUNTS and DOUBLE_COUNTS (one counter a lane),
- * and what is done with them. No include guard: each kernels_*.c includes it once.
+/* Template of the kernels, in terms of vectors that the including file defines: the types
+ * FLOATS, DOUBLES (half as many lanes), FLOAT_COUNTS and DOUBLE_COUNTS (one counter in each
+ * lane), and the operations on them. No include guard: each kernels_*.c includes it once.
  *
- * Elements that a float can hold are read as floats and summed up as doubles; the others are read
- * as doubles. Addresses need not be aligned. A careful step counts what is not finite and leaves it
- * out of everything else; the last vector is filled up with NaNs, which are subtracted from the
- * count. */
+ * Elements that fit into a float are read as floats and summed as doubles; the others are read
+ * as doubles. Addresses need not be aligned. A careful step counts elements that are not finite
+ * and excludes them from all else. The last vector is padded with NaNs, which are subtracted
+ * from the count. */
 
-/* Measured: with one block ahead asked for, large arrays are read at the speed of a plain sum, and
- * while the hash works on this block the next one arrives. It may lie past the end: asking for what
- * is not there does nothing. */
+/* Prefetches the next block, which arrives while this one is hashed. As measured, large arrays
+ * are then read at the speed of a plain sum. The address may be past the end: a prefetch of
+ * unmapped memory does nothing. */
 INLINE void kernel_prefetch(const unsigned char *bytes)
 {
     __builtin_prefetch((const void *)((uintptr_t)bytes + KERNEL_BLOCK_SIZE), 0, 3);
@@ -82,7 +82,7 @@ narrow_finish(const struct narrow *narrow, size_t padding, struct block_sums *su
     sums->neginf_count = float_counts_total(narrow->neginfs);
 }
 
-/* The two ways to read are known where this is inlined, and so are inlined too. */
+/* Both load functions are constants where this is inlined, so they are inlined too. */
 INLINE void narrow_sums(FLOATS (*load)(const unsigned char *),
                         float (*load_one)(const unsigned char *),
                         size_t size,
@@ -121,7 +121,7 @@ INLINE void narrow_sums(FLOATS (*load)(const unsigned char *),
     narrow_finish(&narrow, FLOAT_LANES - tail_count, sums);
 }
 
-/* The same in doubles. */
+/* The same with doubles. */
 struct wide {
     DOUBLES sum;
     DOUBLES square_sum;
@@ -221,7 +221,7 @@ INLINE void wide_sums(DOUBLES (*load)(const unsigned char *),
     wide_finish(&wide, DOUBLE_LANES - tail_count, sums);
 }
 
-/* A kernel of the name sums_<name>, from <kind>_load_<name> and <kind>_<name>. */
+/* Defines the kernel sums_<name>. */
 #define KERNEL(kind, load, load_one, size, name)                                       \
     static TARGET void sums_##name(const void *data, size_t count, double shift,       \
                                    bool is_careful, struct block_sums *sums)           \

@@ -1,4 +1,3 @@
-/* Mean and spread of numbers, added block by block. */
 #include "runtime/array/statistics/moments.h"
 
 #include <assert.h>
@@ -13,8 +12,8 @@ static void moments_scale(struct moments *moments, int exponent)
     moments->exponent = exponent;
 }
 
-/* Brings both to the larger scale, at which the smaller one's last bits may vanish; but zeros
- * alone are the same at every scale. */
+/* Scales both to the larger exponent, which may lose the last bits of the smaller numbers. Zeros
+ * are the same at every scale. */
 static void moments_align(struct moments *a, struct moments *b)
 {
     if (a->mean == 0 && a->squares == 0) {

@@ -1,7 +1,7 @@
-/* Mean and spread of numbers, added block by block. Private to the statistics.
+/* Moments: mean and variance of numbers, added block by block. Private to the statistics.
  *
- * Squares of doubles beyond 1e154 or under 1e-154 are no doubles any more. Blocks that reach
- * so far are scaled by a power of two first, and say so here. */
+ * The square of a double above 1e154 or below 1e-154 overflows or underflows. Blocks with such
+ * numbers are scaled by a power of two first; `exponent` records it. */
 #ifndef MONITORCH_ARRAY_STATISTICS_MOMENTS_H
 #define MONITORCH_ARRAY_STATISTICS_MOMENTS_H
 
@@ -9,21 +9,21 @@
 
 struct moments {
     uint64_t count;
-    double mean;    /* times 2^exponent */
-    double squares; /* the sum of (x - mean)^2, times 2^(2 exponent); never negative */
-    int exponent;   /* 0, or one of the two below */
+    double mean; /* the mean is mean * 2^exponent */
+    double
+        squares; /* the sum of (x - mean)^2 is squares * 2^(2 * exponent); never negative */
+    int exponent; /* 0, MOMENTS_EXPONENT or -MOMENTS_EXPONENT */
 };
 
 #define MOMENTS_EXPONENT 600
-/* Numbers beyond the first and, but for 0, under the second are to be scaled. */
+/* Blocks with magnitudes above the first limit, or all below the second and not 0, are scaled. */
 #define MOMENTS_LARGE 0x1p480
 #define MOMENTS_SMALL 0x1p-400
 
-/* Adds the numbers of `added`. */
 void moments_add(struct moments *moments, const struct moments *added);
-/* NaN for no numbers. */
+/* NaN if there are no numbers. */
 double moments_mean(const struct moments *moments);
-/* With n - 1; NaN for fewer than two numbers. */
+/* The standard deviation, divided by n - 1. NaN for fewer than two numbers. */
 double moments_deviation(const struct moments *moments);
 
 #endif

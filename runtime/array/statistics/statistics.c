@@ -1,11 +1,11 @@
-/* What an array holds, in a few numbers, and a hash of it.
+/* Statistics and hash of an array.
  *
- * An array is measured in pieces of 1 MiB, on which threads can work at once, and a piece in
- * blocks that stay in the cache between the statistics and the hash. Both are cut alike and
- * put together in order whoever has measured them, and whether the elements lie together or
- * are gathered first: so the result depends on none of that.
+ * An array is measured in pieces of 1 MiB, which several threads can measure at once, and a
+ * piece in blocks, which stay in the cache between the statistics and the hash. Pieces and
+ * blocks are always cut in the same way and merged in order. So the result does not depend on
+ * the threads, nor on whether the elements are adjacent or gathered first.
  *
- * The hash of up to 1 MiB of elements is their XXH3, and of more the XXH3 of the pieces'
+ * The hash of up to 1 MiB of elements is their XXH3. The hash of more is the XXH3 of the pieces'
  * hashes (64 bits each, the low byte first). */
 #include "runtime/array/statistics/statistics.h"
 
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which kernels are used. */
+/* The choice of kernels. */
 
 const struct kernels *const *kernels_all(void)
 {
@@ -60,11 +60,11 @@ static const struct kernels *kernels_choose(void)
     return best;
 }
 
-/* Those in use: the best that the processor has, or what MONITORCH_KERNELS asks for, if the
- * processor has that. */
+/* The kernels in use: the best ones that the processor supports, or those that MONITORCH_KERNELS
+ * names if it supports them. */
 static const struct kernels *kernels_in_use(void)
 {
-    /* Whoever chooses first chooses for all; two that choose at once choose alike. */
+    /* The first choice is kept. Threads that choose at the same time choose the same kernels. */
     static _Atomic(const struct kernels *) chosen;
     const struct kernels *kernels = atomic_load_explicit(&chosen, memory_order_acquire);
 
@@ -141,23 +141,23 @@ static inline void float_mode_leave(struct float_mode before)
 #endif
 
 struct statistics_part {
-    struct moments moments; /* of the finite elements; the bounds too */
+    struct moments moments; /* of the finite elements, as are the bounds */
     union statistics_bound min;
     union statistics_bound max;
 #define STATISTIC_COUNT(field, name, function) uint64_t field;
 #include "runtime/array/statistics/statistics.def"
 };
 
-/* ---- statistics of some of the elements ---- */
+/* ---- statistics of a part of the elements ---- */
 
-/* Where the squares' sum is more than this many times what is left of it without the mean, too many
- * digits may be lost: about 6 of 16. */
+/* If the sum of squares is more than this many times the sum of squares around the mean, too
+ * many digits are lost: about 6 of 16. */
 #define CANCELLATION_LIMIT 0x1p20
 
 #define WIDE_BLOCK_COUNT (KERNEL_BLOCK_SIZE / sizeof(double))
 
-/* How many elements of a dtype make a block: what fits into KERNEL_BLOCK_SIZE, converted to floats
- * or doubles too where no kernel reads them as they are. */
+/* The number of elements in a block: as many as fit into KERNEL_BLOCK_SIZE, also after a
+ * conversion to floats or doubles for dtypes without a kernel. */
 static size_t statistics_block_count(enum dtype dtype)
 {
     size_t size = dtype_size(dtype);
@@ -175,7 +175,7 @@ static double first_value(enum dtype dtype, const unsigned char *data)
     return dtype_value_real(&value);
 }
 
-/* The sum of squares around the mean, from the sums around the shift. */
+/* The sum of squares around the mean, computed from the sums around the shift. */
 static double squares_left(const struct block_sums *sums, uint64_t count)
 {
     double squares = sums->square_sum - sums->sum * (sums->sum / (double)count);
@@ -193,8 +193,8 @@ static uint64_t finite_count(const struct block_sums *sums, size_t count)
     return finite;
 }
 
-/* The shift is the first element. Where that is not finite it is 0 at first, and the smallest
- * element if this turns out to be too far off. */
+/* Computes the sums. The shift is the first element. If that is not finite, the shift is 0, and
+ * the smallest element is tried if 0 turns out to be too far from the mean. */
 static void sums_find(kernel_sums find,
                       enum dtype dtype,
                       const unsigned char *data,
@@ -233,8 +233,8 @@ static void part_set_sums(struct statistics_part *part,
     assert(part->zero_count <= finite);
 }
 
-/* As doubles the bounds are exact but for integers of 64 bits, which have kernels for them.
- * Zeros have no sign here. */
+/* Bounds are exact as doubles, except for integers of 64 bits, which have their own kernels.
+ * Adding 0.0 removes the sign of a zero. */
 static void part_set_bounds(struct statistics_part *part,
                             const struct block_sums *sums,
                             enum dtype dtype)
@@ -259,7 +259,7 @@ static void part_set_bounds(struct statistics_part *part,
     }
 }
 
-/* Once more with numbers whose squares are doubles. */
+/* Computes the moments again, with numbers scaled so that their squares are doubles. */
 static __attribute__((noinline)) void measure_scaled(struct statistics_part *part,
                                                      const struct kernels *kernels,
                                                      const unsigned char *data,
@@ -304,7 +304,7 @@ static void measure_float64(struct statistics_part *part,
     }
 }
 
-/* Whether the squares of the magnitudes were doubles, and those of parts that count. */
+/* Whether no square of a magnitude or of a relevant part has overflowed or underflowed. */
 static bool are_squares_sound(const struct statistics_part *part, size_t count)
 {
     return part->moments.count == count && part->min.real > 0x1p-450 &&
@@ -346,7 +346,7 @@ static void measure_with(struct statistics_part *part,
     part_set_bounds(part, &sums, dtype);
 }
 
-/* float8, by a table where that is less work. */
+/* Measures float8 by converting it to floats, for larger blocks with a table. */
 static void measure_float8(struct statistics_part *part,
                            const struct kernels *kernels,
                            enum dtype dtype,
@@ -373,7 +373,8 @@ static void measure_float8(struct statistics_part *part,
     measure_with(part, kernels, DTYPE_FLOAT32, (const unsigned char *)values, count);
 }
 
-/* Of one block: 1 to statistics_block_count elements one after the other, of no opaque dtype. */
+/* Measures one block: 1 to statistics_block_count adjacent elements of a dtype that is not
+ * opaque. */
 static void statistics_part_measure(struct statistics_part *part,
                                     const struct kernels *kernels,
                                     enum dtype dtype,
@@ -429,7 +430,7 @@ static void statistics_part_merge(struct statistics_part *part,
     moments_add(&part->moments, &added->moments);
 }
 
-/* Of as many elements, each of them so often. */
+/* Turns the statistics into those of the same elements, repeated `times` times. */
 static void statistics_part_repeat(struct statistics_part *part, uint64_t times)
 {
     part->moments.count *= times;
@@ -454,7 +455,7 @@ static void statistics_part_finish(const struct statistics_part *part,
     };
 #define STATISTIC_COUNT(field, name, function) statistics->field = part->field;
 #include "runtime/array/statistics/statistics.def"
-    /* Each element is counted once, in whatever pieces and threads. */
+    /* Each element is counted exactly once, in any division into pieces and threads. */
     assert(part->moments.count == 0 ||
            part->moments.count == statistics_finite_count(statistics));
     if (has_bounds) {
@@ -465,36 +466,36 @@ static void statistics_part_finish(const struct statistics_part *part,
         statistics->max.real = (double)NAN;
     }
     if (has_bounds && !is_integer) {
-        /* Rounding may not carry the mean past the bounds. */
+        /* Rounding must not move the mean outside the bounds. */
         statistics->mean =
             fmin(fmax(statistics->mean, statistics->min.real), statistics->max.real);
     }
 }
 
 #define PIECE_SIZE ((size_t)1024 * 1024)
-/* How many pieces' results are held at once, and measured before they are put together. */
+/* The number of pieces that are measured before their results are merged. */
 #define BATCH_PIECE_COUNT 256
-/* A thread is made for so many pieces: for fewer, making it costs more than it gains. */
+/* One thread is started for this many pieces. For fewer, starting it costs more than it gains. */
 #define THREAD_PIECE_COUNT 4
 #define THREAD_MAX         64
-/* More than is used here; the default is 128 KiB on some systems. */
+/* More than the measuring needs; the default is only 128 KiB on some systems. */
 #define THREAD_STACK_SIZE ((size_t)1024 * 1024)
-/* Elements that do not lie together are gathered by so many bytes, some blocks of them. With
- * several rows at once, lines of the cache that columns share are read once. */
+/* Elements that are not adjacent are gathered in portions of this many bytes, which is several
+ * blocks. A portion of several rows reads a cache line that columns share only once. */
 #define GATHER_SIZE ((size_t)64 * 1024)
 
-/* What is to be done, the same for all threads. */
+/* The parameters of a measurement, the same for all threads. */
 struct job {
     const struct array *array;
-    const struct array_walk *walk; /* NULL where the elements lie together */
+    const struct array_walk *walk; /* NULL if the elements are adjacent */
     const struct kernels *kernels;
     size_t size;             /* of an element */
     uint64_t count;          /* of all elements */
-    uint64_t piece_count;    /* elements of a piece */
-    size_t block_count;      /* elements of a block */
+    uint64_t piece_count;    /* elements in a piece */
+    size_t block_count;      /* elements in a block */
     bool (*must_stop)(void); /* may be NULL */
     bool *is_stopped;
-    bool is_complete; /* the hash is found however long it takes */
+    bool is_complete; /* the hash is computed however long it takes */
     bool wants_values;
     bool wants_hash;
 };
@@ -536,7 +537,7 @@ static void measure_blocks(const struct job *job,
     }
 }
 
-/* What is gathered need not end with a block: the rest waits for the next elements. */
+/* Gathered elements need not end with a block: the rest is kept for the next portion. */
 static __attribute__((noinline)) void gather_blocks(const struct job *job,
                                                     uint64_t first,
                                                     uint64_t count,
@@ -587,7 +588,7 @@ static void measure_piece(const struct job *job, uint64_t index, struct piece *p
     }
 }
 
-/* Some pieces of an array, one after the other, which threads measure in order. */
+/* A run of pieces that threads measure together. */
 struct batch {
     const struct job *job;
     struct piece *pieces;
@@ -614,8 +615,8 @@ static void *batch_work(void *argument)
     return NULL;
 }
 
-/* Makes up to `wanted` threads that work at the batch; returns how many there are now. The
- * program's signals are not for them. */
+/* Starts up to `wanted` threads that work at the batch, and returns how many were started. They
+ * block all signals, which belong to the program. */
 static unsigned threads_start(struct batch *batch, pthread_t *threads, unsigned wanted)
 {
     pthread_attr_t attributes;
@@ -638,9 +639,9 @@ static unsigned threads_start(struct batch *batch, pthread_t *threads, unsigned 
     return started;
 }
 
-/* Threads are made for the batch and end with it: nothing is left to be lost in a fork or to hold
- * up an exit, and the 20 us that one costs are little next to 4 MiB. Where none can be had, there
- * is this one. */
+/* Measures the batch with threads that live only as long as it does. So no thread is lost in a
+ * fork or delays an exit. Starting one takes 20 us, little compared to measuring 4 MiB. If none
+ * can be started, this thread does all the work. */
 static void batch_measure(struct batch *batch, unsigned thread_limit)
 {
     uint64_t worth = batch->count / THREAD_PIECE_COUNT;
@@ -727,7 +728,7 @@ static void measure(struct job *job, unsigned thread_limit, struct piece *whole)
     }
 }
 
-/* The job's parts that depend on the array alone. False: there is nothing to read. */
+/* Sets the fields that depend only on the array. Returns false if there is nothing to read. */
 static bool job_init(struct job *job, const struct array *array)
 {
     job->array = array;
@@ -746,7 +747,8 @@ static bool job_init(struct job *job, const struct array *array)
 
 /* ---- expanded arrays ---- */
 
-/* So many pieces at most are hashed of an expanded array, and so many hashes of pieces put together. */
+/* Limits for an expanded array: the number of different pieces that are hashed, and the number
+ * of hashes of pieces that are combined. */
 #define EXPANDED_PIECE_MAX  BATCH_PIECE_COUNT
 #define EXPANDED_HASHES_MAX ((uint64_t)1 << 24)
 
@@ -761,8 +763,8 @@ static uint64_t find_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* After how many elements those of an expanded array repeat: its leading dimensions of stride 0 do
- * nothing else. */
+/* The period of an expanded array, in elements: its leading dimensions of stride 0 only repeat
+ * the rest. */
 static uint64_t find_period(const struct array *array, uint64_t count)
 {
     for (uint32_t i = 0; i < array->dimension_count; i++) {
@@ -774,8 +776,8 @@ static uint64_t find_period(const struct array *array, uint64_t count)
     return count;
 }
 
-/* The hash of each piece, where pieces repeat: the same as of all, from the different ones. False: there
- * are too many. */
+/* Computes the hash of an array whose pieces repeat: hashes each different piece once, and
+ * combines the hashes in the order of all pieces. Returns false if there are too many pieces. */
 static __attribute__((noinline)) bool hash_expanded(struct job *job, uint64_t *hash)
 {
     uint64_t piece_count = (job->count - 1) / job->piece_count + 1;
@@ -805,7 +807,7 @@ static __attribute__((noinline)) bool hash_expanded(struct job *job, uint64_t *h
         hash_stream_add(&stream,
                         (struct slice){(const char *)hashes, here * sizeof *hashes});
     }
-    /* The last one may be shorter. */
+    /* The last piece may be shorter. */
     measure_piece(job, piece_count - 1, &piece);
     hash_stream_add(&stream,
                     (struct slice){(const char *)&piece.hash, sizeof piece.hash});
@@ -813,7 +815,7 @@ static __attribute__((noinline)) bool hash_expanded(struct job *job, uint64_t *h
     return true;
 }
 
-/* The statistics of `once`, as many times; the hash of the whole. */
+/* Measures the elements of `once`, and multiplies the counts; hashes the whole array. */
 static __attribute__((noinline)) unsigned
 measure_expanded(struct job *job,
                  const struct expanded_array *expanded,
@@ -871,7 +873,7 @@ static unsigned measure_job(struct job *job,
         whole.hash = hash_64((struct slice){NULL, 0});
     }
     if (job->is_stopped != NULL && *job->is_stopped) {
-        wanted = 0; /* some of the elements were counted */
+        wanted = 0; /* only a part of the elements was measured */
     }
     if (wanted & STATISTICS_WANT_VALUES) {
         statistics_part_finish(&whole.part, class, job->count, statistics);

@@ -1,11 +1,11 @@
-/* What an array holds, in a few numbers, and a hash of it: one pass over the data where it
- * lies, strided or not. Nothing here allocates or fails. */
+/* Statistics and hash of an array, computed in one pass over the data in place, strided or not.
+ * No function allocates or fails. */
 #ifndef MONITORCH_ARRAY_STATISTICS_STATISTICS_H
 #define MONITORCH_ARRAY_STATISTICS_STATISTICS_H
 
 #include "runtime/array/array.h"
 
-/* By the class of the dtype: UNSIGNED natural, SIGNED integer, otherwise real. */
+/* Valid member by the class of the dtype: UNSIGNED natural, SIGNED integer, otherwise real. */
 union statistics_bound {
     double real;
     int64_t integer;
@@ -25,9 +25,9 @@ static inline double statistics_bound_real(enum dtype dtype,
     }
 }
 
-/* Of the finite elements alone, but for the counts; complex numbers by their magnitude (which
- * is NaN where a part is NaN and no part is infinite, as in torch.abs; and +Inf where a part
- * is infinite). Accumulated in double. */
+/* Statistics of the finite elements, except for the counts. Sums are doubles. Complex numbers
+ * count by magnitude. As in torch.abs, the magnitude is +Inf if a part is infinite, and
+ * otherwise NaN if a part is NaN. */
 struct statistics {
     uint64_t count; /* all elements */
 #define STATISTIC_COUNT(field, name, function) uint64_t field;
@@ -46,27 +46,29 @@ static inline uint64_t statistics_finite_count(const struct statistics *statisti
 }
 
 enum statistics_want {
-    STATISTICS_WANT_VALUES = 1, /* fill `statistics`; of OPAQUE dtypes only the count */
-    STATISTICS_WANT_HASH = 2,   /* fill `hash` */
+    STATISTICS_WANT_VALUES =
+        1,                    /* fill `statistics`; for OPAQUE dtypes only the count */
+    STATISTICS_WANT_HASH = 2, /* fill `hash` */
 };
 
-/* The hash is over the elements' bytes in logical order, conjugation and negation resolved, so
- * order, sign and the sign of zero count, strides do not. It is the same on every machine and
- * for every number of threads. Shape and dtype are not part of it. Up to 1 MiB it is XXH3 with
- * 64 bits; of more, XXH3 of the hashes of each 1 MiB.
+/* Measures an array. The hash covers the elements' bytes in logical order, with conjugation and
+ * negation resolved. So it depends on order, sign and the sign of zero, but not on strides,
+ * shape or dtype. It is the same on every machine. Up to 1 MiB of elements it is XXH3 with 64
+ * bits; for more, XXH3 of the hashes of each 1 MiB.
  *
- * `thread_limit` threads at most are used (1: the caller's alone), and more than one only where
- * the array is large enough for it to pay. Results do not depend on how many were used. */
+ * At most `thread_limit` threads are used (1: only the caller's), and more than one only if the
+ * array is large enough. The results do not depend on the number of threads. */
 void statistics_measure(const struct array *array,
                         unsigned wanted,
                         unsigned thread_limit,
                         struct statistics *statistics,
                         uint64_t *hash);
 
-/* The same, but `must_stop` (may be NULL) is asked before each 256 MiB. Returns what was found, enum
- * statistics_want: nothing where it was stopped, and `statistics` are those of no element. A large expanded array is measured by the elements
- * that memory holds; its hash is that of all elements in logical order, and is found where those
- * repeat after at most 256 MiB. */
+/* Measures an array, but can be stopped: `must_stop`, which may be NULL, is called before each
+ * 256 MiB. Returns the results that were found (enum statistics_want). 0 if it was stopped;
+ * `statistics` are then those of no elements. For a large expanded array, only the elements in
+ * memory are measured. Its hash is still that of all elements in logical order, and is found if
+ * they repeat after at most 256 MiB. */
 unsigned statistics_measure_until(const struct array *array,
                                   unsigned wanted,
                                   unsigned thread_limit,
@@ -74,8 +76,8 @@ unsigned statistics_measure_until(const struct array *array,
                                   struct statistics *statistics,
                                   uint64_t *hash);
 
-/* The kernels that are in use: "avx512", "avx2", "neon" or "portable". Chosen at the first
- * call from what the processor has; MONITORCH_KERNELS=portable (or avx2 …) asks for another. */
+/* The kernels in use: "avx512", "avx2", "neon" or "portable". The first call chooses the best
+ * ones that the processor supports; MONITORCH_KERNELS=portable (or avx2 …) overrides the choice. */
 const char *statistics_kernels(void);
 
 #endif
