@@ -1,4 +1,4 @@
-/* From source to source: the order of the stages. */
+/* The compiler from source to source: calls the stages in order. */
 #include "instrument/instrument.h"
 
 #include "instrument/output/edits.h"
@@ -39,10 +39,10 @@ void instrumented_reset(struct instrumented *result)
     result->text = text;
 }
 
-/* Functions without sites leave the table; ids of the others close up. */
+/* Removes functions without sites from the table, and renumbers the others. */
 static void keep_used_functions(struct sites *sites)
 {
-    uint32_t kept = 1; /* the module stays */
+    uint32_t kept = 1; /* the module is always kept */
 
     for (uint32_t i = 0; i < sites->count; i++) {
         sites->functions[sites->items[i].function].is_used = true;
@@ -94,7 +94,7 @@ static bool fill_table(struct rewriter *rewriter,
     return true;
 }
 
-/* Writes the bootstrap with the table in it. */
+/* Inserts the bootstrap, which contains the table. */
 static bool add_bootstrap(struct rewriter *rewriter, const struct site_table *table)
 {
     struct buffer text = BUFFER_INIT;
@@ -138,7 +138,7 @@ static void sort_notes(struct instrumented *result)
     }
 }
 
-/* Whether the prefix that was asked for can be had. */
+/* Whether the requested prefix is valid and not in the source. */
 static bool check_prefix(struct slice prefix,
                          struct slice text,
                          const char *path,
@@ -174,7 +174,8 @@ static bool holds(struct slice text, struct slice part)
     return slice_find(text, part, 0) < text.size;
 }
 
-/* Says where the file gives code of functions other builtins: inserted calls find no name there. */
+/* Adds a remark if the file gives code of functions other builtins: inserted calls find no name
+ * there. */
 static void note_other_builtins(struct rewriter *rewriter, struct slice text)
 {
     struct slice name = SLICE("__builtins__");
@@ -199,7 +200,7 @@ static void note_other_builtins(struct rewriter *rewriter, struct slice text)
     }
 }
 
-/* Runs the rewriter over the decoded text; the insertions are in rewriter->edits after. */
+/* Runs the rewriter over the decoded text. The insertions are stored in rewriter->edits. */
 static bool rewrite(struct rewriter *rewriter,
                     struct slice text,
                     struct slice source,
@@ -249,8 +250,8 @@ static bool rewrite(struct rewriter *rewriter,
     return true;
 }
 
-/* What was written must come out again: checked on every file, so that no traced file exists
- * from which the original cannot be had. */
+/* Checks that stripping the output gives the source again. This runs for every file, so that
+ * there is no traced file whose original is lost. */
 static bool check_strip(const struct rewriter *rewriter,
                         struct slice text,
                         struct slice output,
@@ -376,7 +377,7 @@ bool instrument_find_table(struct slice text, struct slice *table)
     return strip_find_table(text, table);
 }
 
-/* Whether the stripped bytes are those that the table was made from. */
+/* Whether the stripped bytes are the source of the table. */
 static bool is_original(struct slice text, struct slice original, struct arena *arena)
 {
     struct slice table_text;

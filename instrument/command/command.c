@@ -1,4 +1,4 @@
-/* What the command monitorch-instrument does. */
+/* The command monitorch-instrument: runs the plan with several threads and prints the outcomes. */
 #include "instrument/command/command.h"
 
 #include "instrument/command/job.h"
@@ -24,7 +24,7 @@ struct console {
     uint64_t shown_at; /* nanoseconds */
     size_t item_count;
     size_t done_count;
-    /* The sums of the outcomes. */
+    /* sums of the outcomes */
     enum exit_code exit_code;
     size_t written_count;
     size_t failed_count;
@@ -77,7 +77,8 @@ static void show_progress(struct console *console, const struct item *item)
     if (console->shown_at != 0 && time - console->shown_at < PROGRESS_NANOSECONDS) {
         return;
     }
-    if (path.size > 50) { /* its end is more useful; the line must not wrap */
+    if (path.size >
+        50) { /* keeps the end of the path, which is more useful; the line must not wrap */
         path = slice_part(path, path.size - 50, path.size);
     }
     buffer_add_format(&line, ERASE_LINE "%zu/%zu ", console->done_count,
@@ -129,7 +130,7 @@ static void add_count(struct buffer *text, size_t count, const char *noun)
     buffer_add_format(text, " %s%s", noun, count == 1 ? "" : "s");
 }
 
-/* Removes the progress line and prints the summary where there is one. */
+/* Removes the progress line, and prints the summary if the mode has one. */
 static void console_finish(struct console *console)
 {
     enum mode mode = console->options->mode;
@@ -165,9 +166,10 @@ static void console_finish(struct console *console)
     buffer_release(&line);
 }
 
-/* Several threads that work through a plan; their outcomes are printed in the plan's order. */
+/* The crew: several threads that work through a plan. Their outcomes are printed in the plan's
+ * order. */
 
-/* How far the work may run ahead of the telling: outcomes wait in memory. */
+/* The maximum number of outcomes that wait in memory to be printed. */
 #define WINDOW 64
 
 #define THREAD_COUNT_MAX  256
@@ -178,14 +180,15 @@ struct crew {
     const struct options *options; /* borrowed */
     struct console *console;       /* borrowed; used under the lock */
     pthread_mutex_t lock;
-    pthread_cond_t reported; /* an outcome was printed: there is room again */
-    size_t next;             /* the first item that no thread has begun */
+    pthread_cond_t
+        reported; /* signals that an outcome was printed, so there is room again */
+    size_t next;  /* the first item that no thread has started */
     size_t reported_count;
     bool is_ready[WINDOW];           /* of item i at i % WINDOW */
     struct outcome outcomes[WINDOW]; /* owned */
 };
 
-/* False where no item is left. */
+/* Finds the next item. Returns false if no item is left. */
 static bool crew_next(struct crew *crew, size_t *item)
 {
     bool is_reading;
@@ -203,7 +206,7 @@ static bool crew_next(struct crew *crew, size_t *item)
     return is_reading;
 }
 
-/* Prints every outcome whose turn it is. */
+/* Stores the item's outcome, and prints all outcomes whose turn it is. */
 static void crew_hand_in(struct crew *crew, size_t item)
 {
     pthread_mutex_lock(&crew->lock);
@@ -254,7 +257,7 @@ static size_t thread_count_of(const struct crew *crew)
     return count < THREAD_COUNT_MAX ? count : THREAD_COUNT_MAX;
 }
 
-/* This thread works too, so a thread that cannot be started only makes it slower. */
+/* Works in this thread and the new ones. A thread that cannot be started only makes it slower. */
 static void crew_work_together(struct crew *crew)
 {
     pthread_t threads[THREAD_COUNT_MAX];

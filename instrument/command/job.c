@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The item at hand, with everything that the work on it needs. */
+/* The current item, with everything that the work on it needs. */
 struct job {
     struct worker *worker;   /* borrowed */
     const struct item *item; /* borrowed */
@@ -24,7 +24,7 @@ struct job {
     struct error error;
 };
 
-/* ---- messages, as a terminal shows them ---- */
+/* ---- messages, as printed to a terminal ---- */
 
 #define BOLD    "\033[1m"
 #define MAGENTA "\033[35;1m"
@@ -51,7 +51,7 @@ add_colored(struct buffer *text, struct slice part, const char *color, bool has_
     }
 }
 
-/* The same from a text that begins with its position. */
+/* Adds a message that begins with its position. */
 static void message_add_text(struct buffer *text, struct slice message, bool has_color)
 {
     size_t size = slice_find(message, SLICE(": "), 0);
@@ -64,8 +64,8 @@ static void message_add_text(struct buffer *text, struct slice message, bool has
     buffer_add_byte(text, '\n');
 }
 
-/* A line `path:line:column: text`. An error without a position of its own (no memory) gets
- * the file's first. */
+/* Adds a line `path:line:column: text`. An error without a position (out of memory) gets the
+ * first of the file. */
 static void message_add_error(struct buffer *text,
                               const char *path,
                               const struct error *error,
@@ -79,7 +79,7 @@ static void message_add_error(struct buffer *text,
     message_add_text(text, slice_of(placed.text), has_color);
 }
 
-/* A line `path:line:column: warning: text`, or `remark:`. */
+/* Adds a line `path:line:column: warning: text`, or `remark:`. */
 static void message_add_note(struct buffer *text,
                              const char *path,
                              const struct note *note,
@@ -89,7 +89,7 @@ static void message_add_note(struct buffer *text,
     struct error place;
 
     error_set_at(&place, ERROR_NONE, path, note->line, note->column, "%s", "");
-    place.text[strlen(place.text) - 1] = '\0'; /* the blank behind the last colon */
+    place.text[strlen(place.text) - 1] = '\0'; /* the blank after the last colon */
     add_colored(text, slice_of(place.text), BOLD, has_color);
     buffer_add_byte(text, ' ');
     add_colored(text, is_warning ? SLICE("warning:") : SLICE("remark:"),
@@ -99,7 +99,8 @@ static void message_add_note(struct buffer *text,
     buffer_add_byte(text, '\n');
 }
 
-/* Room for what is inserted too, and for an encoding that needs more bytes than UTF-8. */
+/* The maximum size of a traced file. Includes room for insertions, and for an encoding that
+ * needs more bytes than UTF-8. */
 #define TRACED_SIZE_LIMIT ((INSTRUMENT_SIZE_LIMIT + INSTRUMENT_INSERTED_LIMIT) * 2)
 
 void outcome_init(struct outcome *outcome)
@@ -129,9 +130,9 @@ void worker_release(struct worker *worker)
     buffer_release(&worker->words);
 }
 
-/* ---- telling ---- */
+/* ---- outcomes ---- */
 
-/* The exit code is that one, or what was worse before. */
+/* Sets the exit code, unless it is worse already. */
 static void job_raise_code(struct job *job, enum exit_code code)
 {
     if (code > job->outcome->exit_code) {
@@ -164,7 +165,7 @@ static void job_remark(struct job *job, enum note_kind kind, const char *text)
     job_add_notes(job, &note, 1);
 }
 
-/* A check that did not hold: printed even where quiet is wanted, it is the answer. */
+/* Reports a check that failed. --quiet does not suppress it, because it is the answer. */
 static void
 job_fail_check(struct job *job, const char *path, const char *what, const char *source)
 {
@@ -178,7 +179,8 @@ job_fail_check(struct job *job, const char *path, const char *what, const char *
 
 /* ---- reading and writing ---- */
 
-/* Read the source into worker.source, and another file into worker.other; fail with job.error. */
+/* Functions that read the source into worker.source, and another file into worker.other. On
+ * failure they set job.error. */
 static bool job_read(struct job *job, size_t limit)
 {
     struct worker *worker = job->worker;
@@ -201,8 +203,8 @@ static bool job_read_other(struct job *job, const char *path)
     return file_read(path, TRACED_SIZE_LIMIT, &worker->other, &job->error);
 }
 
-/* Writes the text to the item's output. To standard output it moves: the buffer is then an empty
- * one. */
+/* Writes the text to the item's output. For standard output the text is moved, and the buffer is
+ * empty afterwards. */
 static bool job_write(struct job *job, struct buffer *text, bool is_changed)
 {
     const struct item *item = job->item;
@@ -239,8 +241,8 @@ static void job_count_functions(struct job *job)
     job->outcome->skipped_count = result->skipped_count;
 }
 
-/* A warning for each glob that selects nothing. Those of many files are no slips: each file has
- * other functions. */
+/* Adds a warning for each glob that selects nothing. Skipped for several files, because each
+ * file has other functions. */
 static bool warn_of_unmatched(struct job *job)
 {
     struct worker *worker = job->worker;
@@ -426,10 +428,10 @@ void worker_run(struct worker *worker, const struct item *item, struct outcome *
     }
 }
 
-/* ---- --check and --update: a traced file and its source ---- */
+/* ---- --check and --update: comparing a traced file with its source ---- */
 
-/* The table that a traced file carries. It is read from the text in UTF-8, because another
- * encoding may have ASCII bytes inside its characters. */
+/* Reads the table of a traced file. Decodes the text to UTF-8 first, because other encodings may
+ * have ASCII bytes inside their characters. */
 static bool job_read_table(struct job *job,
                            struct slice bytes,
                            const char *path,
@@ -510,7 +512,7 @@ static bool job_check(struct job *job)
         return false;
     }
     if (!has_table) {
-        /* Where nothing was selected the output is the source, and that is as it should be. */
+        /* If nothing was selected, the output must equal the source. */
         if (!slice_equal(source, buffer_slice(&worker->other))) {
             job_fail_check(job, output, "not instrumented, expected to be made from ",
                            job->name);
@@ -562,7 +564,7 @@ static bool job_update(struct job *job)
                         &has_table)) {
         return false;
     }
-    /* A file that only has such a name is no business of ours. */
+    /* A file that is not traced and only has such a name is left alone. */
     if (!has_table || is_made_from(&table, buffer_slice(&worker->source))) {
         return true;
     }

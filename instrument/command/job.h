@@ -1,4 +1,5 @@
-/* The work on one file: read, instrument (or strip, check, list, update, refuse), write. */
+/* Jobs: the work on one file, which is to read, instrument (or strip, check, list, update,
+ * refuse) and write it. */
 #ifndef MONITORCH_INSTRUMENT_COMMAND_JOB_H
 #define MONITORCH_INSTRUMENT_COMMAND_JOB_H
 
@@ -25,10 +26,10 @@ struct outcome {
 void outcome_init(struct outcome *outcome);
 void outcome_release(struct outcome *outcome);
 
-/* What a thread keeps from file to file. */
+/* The state that a thread keeps from file to file. */
 struct worker {
     const struct options *options; /* borrowed */
-    bool is_alone;                 /* there is one item only */
+    bool is_alone;                 /* the plan has a single item */
     bool has_out_color;
     bool has_message_color;
     struct instrumented result; /* owned */
@@ -41,7 +42,7 @@ struct worker {
 void worker_init(struct worker *worker, const struct options *options);
 void worker_release(struct worker *worker);
 
-/* Each failure is in the outcome: a message, and the exit code that follows. */
+/* Does the work on an item. A failure is stored in the outcome: a message, and the exit code. */
 void worker_run(struct worker *worker,
                 const struct item *item,
                 struct outcome *outcome);

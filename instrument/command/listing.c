@@ -1,4 +1,4 @@
-/* The sites of a file as a listing, for people and as JSON. */
+/* Listings of the sites of a file, for people and as JSON. */
 #include "instrument/command/listing.h"
 
 #include "runtime/base/utf8.h"
@@ -21,7 +21,7 @@ enum column {
     COLUMN_COUNT
 };
 
-/* A column stays narrow enough for a terminal: what is wider sticks out. */
+/* The maximum width of each column. Wider text extends past its column. */
 static const size_t column_limits[COLUMN_COUNT] = {48, 8, 32, 40, 0};
 static const char *const column_colors[COLUMN_COUNT] = {BOLD, CYAN, "", "", DIM};
 
@@ -78,7 +78,7 @@ static void add_cell(const struct site_table *table,
     }
 }
 
-/* The width of what stands behind `start`, in characters. */
+/* The width of the text after `start`, in characters. */
 static size_t width_from(const struct buffer *text, size_t start)
 {
     return text->size > start
@@ -86,7 +86,7 @@ static size_t width_from(const struct buffer *text, size_t start)
                : 0;
 }
 
-/* False where memory ran out. */
+/* Returns false if out of memory. */
 static bool
 measure(const struct site_table *table, const char *path, size_t widths[COLUMN_COUNT])
 {
@@ -146,7 +146,7 @@ void listing_add_text(const struct site_table *table,
 
 /* ---- for programs ---- */
 
-/* `"name":"text"`, after a comma unless it is the first of an object. */
+/* Adds `"name":"text"`, after a comma unless it is the first of an object. */
 static void add_text_field(struct buffer *text, const char *name, struct slice value)
 {
     if (text->size > 0 && text->bytes[text->size - 1] != '{') {

@@ -1,4 +1,4 @@
-/* The sites of a file as a listing, for people and as JSON. */
+/* Listings of the sites of a file, for people and as JSON. */
 #ifndef MONITORCH_INSTRUMENT_COMMAND_LISTING_H
 #define MONITORCH_INSTRUMENT_COMMAND_LISTING_H
 
@@ -8,13 +8,14 @@
 
 #include <stdbool.h>
 
-/* A line a site, columns aligned: `file:line:column kind function writes <- reads key`. */
+/* Adds one line for each site, with aligned columns: `file:line:column kind function writes <-
+ * reads key`. */
 void listing_add_text(const struct site_table *table,
                       const char *path,
                       bool has_color,
                       struct buffer *text);
 
-/* One JSON object on one line: the table, and the notes as "notes". */
+/* Adds one JSON object on one line: the table, and the notes as "notes". */
 void listing_add_json(const struct site_table *table,
                       const char *path,
                       const struct note *notes,

@@ -1,4 +1,4 @@
-/* What the command line of monitorch-instrument asks for. */
+/* The options of the command line of monitorch-instrument. */
 #include "instrument/command/options.h"
 
 #include "instrument/select/selection.h"
@@ -9,7 +9,7 @@
 #define TABLE_OF_OPTIONS "instrument/command/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each line of the help text is a line here. */
 /* clang-format off */
 const struct help instrument_help = {
     .usage =
@@ -44,7 +44,7 @@ static const char *const mode_words[] = {
     [MODE_UPDATE] = "--update", [MODE_REFUSE] = "--refuse",
 };
 
-/* Whether --help or --version was met: nothing else matters then. */
+/* Whether the command line has --help or --version, which override everything else. */
 static bool is_answered(const struct options *options)
 {
     return options->mode == MODE_HELP || options->mode == MODE_VERSION;
@@ -126,7 +126,7 @@ static bool select_with(struct options *options,
     return true;
 }
 
-/* `argument` is NULL for the options that take none. */
+/* `argument` is NULL for options without one. */
 static bool option_apply(struct options *options,
                          enum option_id id,
                          const char *argument,
@@ -198,7 +198,8 @@ add_words(struct options *options, int word_count, char **words, struct error *e
     return true;
 }
 
-/* Where the outputs go: at most one of -o, -d and --in-place, and the modes that take it. */
+/* Checks the options for outputs: at most one of -o, -d and --in-place, and only in modes that
+ * support it. */
 static bool check_outputs(const struct options *options, struct error *error)
 {
     int ways =
@@ -267,7 +268,7 @@ static bool options_check(const struct options *options, struct error *error)
     if (options->is_json && options->mode != MODE_LIST) {
         return arguments_refuse("--json needs --list", error);
     }
-    /* pre-commit may well call with no file that matches. */
+    /* pre-commit may call it although no file matches */
     if (options->file_count == 0 && options->mode != MODE_UPDATE &&
         options->mode != MODE_REFUSE) {
         return arguments_refuse("no file, expected FILE or -", error);

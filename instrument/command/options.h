@@ -1,4 +1,4 @@
-/* What the command line of monitorch-instrument asks for. */
+/* The options of the command line of monitorch-instrument. */
 #ifndef MONITORCH_INSTRUMENT_COMMAND_OPTIONS_H
 #define MONITORCH_INSTRUMENT_COMMAND_OPTIONS_H
 
@@ -25,7 +25,7 @@ enum mode {
 struct options {
     struct arena arena; /* owned; holds the arrays */
     enum mode mode;
-    struct selection selection; /* `forward` where the command line selects nothing */
+    struct selection selection; /* `forward` if the command line selects nothing */
     bool has_selection;         /* the command line selects something */
     const char *output;         /* -o; borrowed from the command line; may be NULL */
     const char *directory;      /* -d; borrowed from the command line; may be NULL */
@@ -39,8 +39,8 @@ struct options {
     size_t file_count;
 };
 
-/* Fails, with the message for the user, where the words make no sense, alone or together. The
- * options have to be released in any case. */
+/* Reads the command line. Fails, with a message for the user, if the words are not valid, alone
+ * or together. The options must be released in any case. */
 bool options_parse(struct options *options,
                    int word_count,
                    char **words,

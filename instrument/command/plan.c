@@ -17,14 +17,14 @@
 static bool plan_check_conflicts(struct plan *plan, const struct options *options);
 
 struct folder_visitor {
-    /* Whether this folder is searched. */
+    /* whether this folder is searched */
     bool (*enters)(void *context, const char *path);
     void (*on_file)(void *context, const char *path);
     void (*fails)(void *context, const char *path, const struct error *error);
     void *context; /* borrowed */
 };
 
-/* Visiting the files below a folder, in an order that does not depend on the disk. */
+/* The files below a folder, visited in an order that does not depend on the disk. */
 
 struct name_list {
     struct arena arena; /* owned; holds the names */
@@ -76,7 +76,7 @@ static bool name_list_read(struct name_list *list, DIR *folder)
 
 static bool walk(struct buffer *path, const struct folder_visitor *visitor);
 
-/* `path` is the file's, and ends with a NUL byte behind its size. */
+/* `path` is that of the file; a NUL byte follows its size. */
 static bool visit(struct buffer *path, const struct folder_visitor *visitor)
 {
     struct stat status;
@@ -141,15 +141,15 @@ static bool walk(struct buffer *path, const struct folder_visitor *visitor)
     }
     arena_init(&list.arena);
     is_done = name_list_read(&list, folder);
-    closedir(folder); /* before going deeper: descriptors are few */
+    closedir(folder); /* closed before the recursion: descriptors are few */
     is_done = is_done && visit_names(path, &list, visitor);
     name_list_release(&list);
     return is_done;
 }
 
-/* Each name in order of its bytes; what begins with a dot, `__pycache__` and symbolic links to
- * folders are passed over. Paths begin with `path`, but not with "./". False where memory ran
- * out; a folder that cannot be read is reported to `fails`. */
+/* Visits each name, sorted by bytes. Skips names that begin with a dot, `__pycache__` and
+ * symbolic links to folders. Paths begin with `path`, but never with "./". Returns false if out
+ * of memory; folders that cannot be read are reported to `fails`. */
 static bool folder_walk(const char *path, const struct folder_visitor *visitor)
 {
     struct buffer text = BUFFER_INIT;
@@ -170,7 +170,7 @@ void plan_release(struct plan *plan)
     *plan = (struct plan){0};
 }
 
-/* Memory that ran out shows in the arena: it is checked once, when the plan is made. */
+/* A failed allocation is stored in the arena, which is checked once, when the plan is complete. */
 static const char *plan_copy(struct plan *plan, const struct buffer *text)
 {
     if (text->has_failed) {
@@ -180,7 +180,7 @@ static const char *plan_copy(struct plan *plan, const struct buffer *text)
     return arena_copy(&plan->arena, buffer_slice(text)).bytes;
 }
 
-/* Memory that ran out shows in the arena: it is checked once, when the plan is made. */
+/* A failed allocation is stored in the arena, which is checked once, when the plan is complete. */
 static struct item *plan_add(struct plan *plan, struct item item)
 {
     void *items = plan->items;
@@ -194,7 +194,7 @@ static struct item *plan_add(struct plan *plan, struct item item)
     return &plan->items[plan->count++];
 }
 
-/* The item cannot be done: `PATH:1:1: WHAT OTHER`. */
+/* Marks the item as one that cannot be done, with the message `PATH:1:1: WHAT OTHER`. */
 static void plan_refuse(struct plan *plan,
                         struct item *item,
                         const char *path,
@@ -209,7 +209,7 @@ static void plan_refuse(struct plan *plan,
 
 /* ---- names of outputs ---- */
 
-/* Appends the path without what could lead out of the folder it is put in. */
+/* Appends the path without the parts that could lead out of the folder. */
 static void plan_add_below(struct buffer *text, const char *path)
 {
     while (*path != '\0') {
@@ -293,7 +293,8 @@ static const char *output_path(struct plan *plan,
 
 /* ---- inputs ---- */
 
-/* A source and its traced file, from the name of either; nothing where there is no pair. */
+/* Adds an item for a source and its traced file, given the name of either. Adds nothing if one
+ * of them is missing. */
 static void add_pair(struct plan *plan, const char *path)
 {
     struct slice name = slice_of(path);
@@ -320,7 +321,7 @@ static void add_pair(struct plan *plan, const char *path)
     }
 }
 
-/* `relative` is the path that a mirrored tree keeps. */
+/* `relative` is the path inside a mirrored tree. */
 static void add_file(struct plan *plan,
                      const struct options *options,
                      const char *path,
@@ -344,8 +345,8 @@ static void add_file(struct plan *plan,
 struct walk {
     struct plan *plan;
     const struct options *options;
-    size_t root_size;        /* of the folder's name and the slash behind it */
-    struct file_info output; /* the folder of -d, which is passed over */
+    size_t root_size;        /* of the folder's name and the slash after it */
+    struct file_info output; /* the folder of -d, which is skipped */
 };
 
 static bool walk_enters(void *context, const char *path)
@@ -399,7 +400,7 @@ add_folder(struct plan *plan, const struct options *options, const char *path)
         walk.output = file_inspect(options->directory);
     }
     walk.root_size += path[walk.root_size - 1] != '/';
-    if (strcmp(path, ".") == 0) { /* `folder_walk` leaves "./" away */
+    if (strcmp(path, ".") == 0) { /* `folder_walk` removes "./" */
         walk.root_size = 0;
     }
     if (!folder_walk(path, &(struct folder_visitor){walk_enters, add_walked_file,
@@ -444,10 +445,11 @@ bool plan_make(struct plan *plan, const struct options *options, struct error *e
 
 /* ---- outputs that are inputs, or that two inputs share ---- */
 
-/* A file as an input or an output: by device and inode where it exists, else by name. */
+/* A file that is used as an input or an output. It is identified by device and inode if it
+ * exists, otherwise by name. */
 struct use {
     struct file_info info;
-    const char *name; /* "" where the file exists */
+    const char *name; /* "" if the file exists */
     size_t item;
     bool is_output;
 };
@@ -472,7 +474,7 @@ static int use_compare(const void *left, const void *right)
     if (order != 0) {
         return order;
     }
-    if (a->is_output != b->is_output) { /* an input precedes */
+    if (a->is_output != b->is_output) { /* an input comes first */
         return a->is_output ? 1 : -1;
     }
     return (a->item > b->item) - (a->item < b->item);
@@ -495,7 +497,7 @@ use_of(struct plan *plan, size_t item, const char *path, bool is_output)
     return use;
 }
 
-/* `first` is the use that counts, `later` one of the same file. */
+/* Refuses or marks `later`, a use of the same file as `first`. */
 static void resolve_conflict(struct plan *plan,
                              const struct options *options,
                              const struct use *first,
@@ -522,8 +524,8 @@ static void resolve_conflict(struct plan *plan,
     }
 }
 
-/* Refuses them in the later items. False where memory ran out, if it is not the
- * arena's. */
+/* Refuses outputs that conflict, in the later items. Returns false if out of memory, without a
+ * mark in the arena. */
 static bool plan_check_conflicts(struct plan *plan, const struct options *options)
 {
     struct use *uses = memory_allocate(plan->count * 2, sizeof *uses);

@@ -12,11 +12,11 @@
 
 struct item {
     const char *path;   /* of the source; "-" is standard input; in the plan's arena */
-    const char *output; /* NULL: standard output, or none; in the plan's arena */
-    /* Why this cannot be done, with its position; NULL where it can. */
+    const char *output; /* in the plan's arena; NULL: standard output, or none */
+    /* why this item cannot be done, with its position; NULL: it can */
     const char *refusal;
     uint32_t mode;    /* the source's permission bits */
-    bool is_repeated; /* means just what an earlier item means */
+    bool is_repeated; /* same work as an earlier item */
 };
 
 struct plan {
@@ -26,8 +26,8 @@ struct plan {
     size_t capacity;
 };
 
-/* Walks folders, names the outputs, and refuses outputs that are inputs or that two inputs
- * share: in those items, not for all. Fails only where memory runs out. The plan has to be
+/* Makes the plan: searches folders, names the outputs, and refuses items whose output is an
+ * input or the output of another item. Only out of memory makes it fail. The plan must be
  * released in any case. */
 bool plan_make(struct plan *plan, const struct options *options, struct error *error);
 void plan_release(struct plan *plan);

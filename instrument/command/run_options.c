@@ -4,7 +4,7 @@
 #define TABLE_OF_OPTIONS "instrument/command/run_options.def"
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each line of the help text is a line here. */
 /* clang-format off */
 const struct help run_help = {
     .usage =

@@ -1,5 +1,5 @@
-/* The options and the --help of `monitorch run`: read by the Python package, which carries them out,
- * and by the command, for its completions. */
+/* The options and the --help of `monitorch run`. The Python package uses them to run, and the
+ * command for its completions. */
 #ifndef MONITORCH_INSTRUMENT_COMMAND_RUN_OPTIONS_H
 #define MONITORCH_INSTRUMENT_COMMAND_RUN_OPTIONS_H
 

@@ -1,17 +1,17 @@
-/* The bootstrap of a file: what brings `_mt` and `spy_save` into it, before anything that calls them and
- * on lines that are there already. */
+/* The bootstrap of a file: code that defines `_mt` and `spy_save` before their first use, on
+ * lines that exist already. */
 #include "instrument/rewrite/rewrite.h"
 
 #include <assert.h>
 
 enum slot_kind {
     SLOT_NONE,
-    SLOT_AFTER,  /* behind a simple statement: documentation or a __future__ import */
-    SLOT_BEFORE, /* before a simple statement */
-    SLOT_HEADER, /* around an expression in a header, decorator or default */
-    SLOT_CLASS,  /* among a class's bases */
+    SLOT_AFTER,      /* after a simple statement: a docstring or a __future__ import */
+    SLOT_BEFORE,     /* before a simple statement */
+    SLOT_HEADER,     /* around an expression in a header, decorator or default */
+    SLOT_CLASS,      /* among a class's bases */
     SLOT_BLANK_LINE, /* on a blank or comment line between statements */
-    SLOT_END,        /* behind the text's last line end */
+    SLOT_END,        /* after the text's last line end */
 };
 
 struct slot {
@@ -21,10 +21,10 @@ struct slot {
     uint32_t end;   /* of the expression */
 };
 
-/* So many bytes of tables are repeated, no more. */
+/* The maximum size of all copies of the table in one file. */
 #define REPEATED_TABLES_LIMIT ((size_t)16 << 10)
 
-/* The node behind this one under its parent; 0: it is the last. */
+/* The node that follows this one below its parent. 0: it is the last. */
 static uint32_t sibling(const struct rewriter *rewriter, uint32_t parent, uint32_t node)
 {
     return syntax_sibling(&rewriter->syntax, parent, node);
@@ -39,7 +39,8 @@ static bool is_simple(const struct rewriter *rewriter, uint32_t node)
            is_sound(rewriter, node);
 }
 
-/* A statement before which nothing may be inserted where an ERROR may have eaten its start. */
+/* Whether an ERROR node precedes the statement. It may contain the statement's start, so nothing
+ * may be inserted there. */
 static bool follows_error(const struct rewriter *rewriter, uint32_t node)
 {
     if (!node_at(rewriter, 0)->has_error) {
@@ -60,7 +61,8 @@ static struct slot header_slot(uint32_t start, uint32_t end)
     return (struct slot){.kind = SLOT_HEADER, .start = start, .end = end};
 }
 
-/* The first default value among a function's parameters runs where the function is defined. */
+/* A slot at the first default value of a function's parameters, which runs where the function is
+ * defined. */
 static struct slot default_slot(const struct rewriter *rewriter, uint32_t definition)
 {
     uint32_t parameters = syntax_find(&rewriter->syntax, definition, KIND_PARAMETERS);
@@ -82,7 +84,7 @@ static struct slot default_slot(const struct rewriter *rewriter, uint32_t defini
     return (struct slot){.kind = SLOT_NONE};
 }
 
-/* A place at that statement, or SLOT_NONE. */
+/* The slot at that statement, or SLOT_NONE. */
 static struct slot find_slot_at(const struct rewriter *rewriter, uint32_t statement)
 {
     enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
@@ -133,8 +135,8 @@ static bool names_encoding(const struct rewriter *rewriter, uint32_t row)
     return slice_find(line, SLICE("coding"), 0) < line.size;
 }
 
-/* Lines 1 and 2 may name the interpreter or the encoding; the second counts only where the
- * first is blank or a comment, and stays so. */
+/* Whether the line may name the interpreter or the encoding. Only lines 1 and 2 do; line 2
+ * counts only if line 1 is and stays blank or a comment. */
 static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
 {
     if (row == 0 && (slice_starts(rewriter->syntax.text, SLICE("#!")) ||
@@ -144,7 +146,7 @@ static bool is_reserved_line(const struct rewriter *rewriter, uint32_t row)
     return row < 2 && names_encoding(rewriter, row);
 }
 
-/* Whether the line before an offset continues behind it. */
+/* Whether the line that begins at `start` continues the line before. */
 static bool follows_continuation(const struct rewriter *rewriter, uint32_t start)
 {
     const char *bytes = rewriter->syntax.text.bytes;
@@ -155,7 +157,7 @@ static bool follows_continuation(const struct rewriter *rewriter, uint32_t start
     return start > 0 && bytes[start - 1] == '\\';
 }
 
-/* A blank or comment line that begins in column 0, all of it between two offsets. */
+/* A slot on a blank or comment line between the two offsets that begins in column 0. */
 static struct slot
 find_blank_line(const struct rewriter *rewriter, uint32_t from, uint32_t to)
 {
@@ -183,16 +185,17 @@ static bool is_future_import(const struct rewriter *rewriter, uint32_t statement
     return node_at(rewriter, statement)->kind == KIND_FUTURE_IMPORT_STATEMENT;
 }
 
-/* A try statement in which nothing is recorded: in its body the bootstrap would fall to the
- * file's own `except ImportError` where monitorch is missing. */
+/* Whether it is a try statement without records. The bootstrap does not go into its body: if
+ * monitorch is missing, the file's own `except ImportError` would catch the failure. */
 static bool is_plain_try(const struct rewriter *rewriter, uint32_t statement)
 {
     return node_at(rewriter, statement)->kind == KIND_TRY_STATEMENT &&
            rewriter->first_module_edit >= node_at(rewriter, statement)->end;
 }
 
-/* Definitions in which nothing that is recorded runs before they are called. A generic class
- * has no room for the bootstrap; its body seldom calls what it defines. */
+/* Whether the bootstrap may follow the statement: no recorded code of it runs before it is
+ * called. A generic class has no slot for the bootstrap, and its body rarely calls what it
+ * defines. */
 static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
 {
     return node_at(rewriter, statement)->kind == KIND_FUNCTION_DEFINITION ||
@@ -201,12 +204,12 @@ static bool may_precede(const struct rewriter *rewriter, uint32_t statement)
            is_dunder_assignment(rewriter, statement);
 }
 
-/* Finds the first place, in the order in which the file runs. Plain functions may precede it: they
- * are not called yet. `next` is the statement that follows the place, or 0. */
+/* Finds the first slot in the order of execution. Plain functions may precede it, because they
+ * are not called yet. `next` is the statement after the slot, or 0. */
 static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
 {
     struct slot slot = {.kind = SLOT_NONE};
-    struct slot worst = {.kind = SLOT_NONE}; /* where there is no better place */
+    struct slot worst = {.kind = SLOT_NONE}; /* used if there is no better slot */
     uint32_t size = (uint32_t)rewriter->syntax.text.size;
     uint32_t statement = syntax_child(&rewriter->syntax, 0);
     uint32_t previous_end = 0;
@@ -239,7 +242,7 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
         if (slot.kind == SLOT_NONE ||
             (rewriter->needs_spy_import && slot.kind != SLOT_BEFORE &&
              blank.kind != SLOT_NONE)) {
-            slot = blank; /* a visible import is best on a line of its own */
+            slot = blank; /* a visible import gets a line of its own if possible */
         }
         if (slot.kind == SLOT_NONE && !may_precede(rewriter, statement)) {
             return slot;
@@ -256,8 +259,8 @@ static struct slot find_slot(const struct rewriter *rewriter, uint32_t *next)
     return slot;
 }
 
-/* Files of many functions alone would hold the table many times: it is put behind the text's last
- * line end instead. */
+/* Finds a slot after the text's last line end. Used for files with many functions and no other
+ * slot, where each function would hold a copy of the table. Returns false if it does not apply. */
 static bool
 find_end_slot(const struct rewriter *rewriter, struct slice table, struct slot *slot)
 {
@@ -273,7 +276,7 @@ find_end_slot(const struct rewriter *rewriter, struct slice table, struct slot *
     return true;
 }
 
-/* Whether nothing that is recorded is defined before an offset. */
+/* Whether no recorded code is defined before the offset. */
 static bool is_first_code(const struct rewriter *rewriter, uint32_t start)
 {
     for (uint32_t i = syntax_child(&rewriter->syntax, 0);
@@ -288,9 +291,9 @@ static bool is_first_code(const struct rewriter *rewriter, uint32_t start)
     return true;
 }
 
-/* The next simple statement on another line, before anything is recorded: the table is there, so
- * that the line that fails where monitorch is missing is a short one. Not where the lines between
- * may call functions that were defined before. */
+/* Finds a slot for the table at the next simple statement on another line, before any record.
+ * The line that fails if monitorch is missing is then short. SLOT_NONE if the lines between may
+ * call functions that were defined before. */
 static struct slot find_table_slot(const struct rewriter *rewriter,
                                    const struct slot *first,
                                    uint32_t next)
@@ -331,7 +334,7 @@ static void add_table(struct buffer *text, struct slice table)
     buffer_add(text, SLICE(FORM_TABLE_END));
 }
 
-/* `_mt = …` with the table, or `_mt_t = …` to be called with it on a later line. */
+/* Adds `_mt = …` with the table, or `_mt_t = …`, which a later line calls with the table. */
 static void add_statements(const struct rewriter *rewriter,
                            struct buffer *text,
                            struct slice table,
@@ -374,7 +377,7 @@ insert_table(struct rewriter *rewriter, const struct slot *slot, struct slice ta
     edits_end(rewriter->edits, begin, node_at(rewriter, slot->node)->start, EDIT_BOOT);
 }
 
-/* The expressions `(_mt := …) and ()`, all false, joined by or. */
+/* Adds the expressions `(_mt := …) and ()`, all false, joined by `or`. */
 static void add_expressions(const struct rewriter *rewriter,
                             struct buffer *text,
                             struct slice table)
@@ -438,7 +441,7 @@ static void insert_slot(struct rewriter *rewriter,
     case SLOT_BLANK_LINE:
     case SLOT_END:
         add_statements(rewriter, text, table, has_table);
-        /* Distinguishes it from a line that a person wrote. */
+        /* distinguishes the line from one that a person wrote */
         buffer_add_byte(text, ';');
         if (slot->kind == SLOT_BLANK_LINE &&
             rewriter->syntax.text.bytes[slot->start] == '#') {
@@ -458,8 +461,8 @@ static void insert_slot(struct rewriter *rewriter,
     }
 }
 
-/* `'_mt' in globals() or globals().__setitem__('_mt', …)`: for files of functions alone, where
- * no place at the module's level is free, each function asks when it begins. */
+/* Adds `'_mt' in globals() or globals().__setitem__('_mt', …)`. Used in files of functions
+ * without a slot at module level: each function runs it at its start. */
 static void
 add_lazy(const struct rewriter *rewriter, struct buffer *text, struct slice table)
 {
@@ -479,7 +482,8 @@ add_lazy(const struct rewriter *rewriter, struct buffer *text, struct slice tabl
     buffer_add_byte(text, ')');
 }
 
-/* Where the first statement of the block that can carry it runs; false where there is none. */
+/* Inserts the lazy bootstrap at the first statement of the block that can carry it. Returns
+ * false if there is none. */
 static bool
 insert_in_block(struct rewriter *rewriter, uint32_t block, struct slice table)
 {
@@ -527,8 +531,8 @@ insert_in_block(struct rewriter *rewriter, uint32_t block, struct slice table)
     }
 }
 
-/* Each function asks for itself; one that has no statement to ask in leaves it to the functions
- * in it. */
+/* Inserts the lazy bootstrap into each function. If a function has no statement that can carry
+ * it, inserts it into the functions inside. */
 static void insert_lazily(struct rewriter *rewriter, uint32_t node, struct slice table)
 {
     for (uint32_t i = node + 1; i < node_at(rewriter, node)->next;) {
@@ -536,7 +540,7 @@ static void insert_lazily(struct rewriter *rewriter, uint32_t node, struct slice
 
         if (node_at(rewriter, i)->kind == KIND_FUNCTION_DEFINITION) {
             if (node_at(rewriter, i)->has_error) {
-                i = node_at(rewriter, i)->next; /* was left as it is */
+                i = node_at(rewriter, i)->next; /* left unchanged */
                 continue;
             }
             block = syntax_find(&rewriter->syntax, i, KIND_BLOCK);

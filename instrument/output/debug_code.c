@@ -1,4 +1,4 @@
-/* Finding what should not be committed. */
+/* Finds code that should not be committed. */
 #include "instrument/instrument.h"
 #include "instrument/output/strip.h"
 #include "instrument/text/encoding.h"

@@ -1,4 +1,4 @@
-/* Sorting and applying insertions. */
+/* Insertions: collected, sorted, and applied to the text. */
 #include "instrument/output/edits.h"
 
 #include "instrument/rewrite/rewrite.h"
@@ -64,7 +64,7 @@ void edits_end(struct edits *edits, size_t begin, uint32_t offset, enum edit_ran
     add(edits, begin, offset, (uint64_t)rank << RANK_SHIFT | edits->count);
 }
 
-/* A whole insertion at once. */
+/* Adds a whole insertion. */
 static void
 edits_add(struct edits *edits, uint32_t offset, enum edit_rank rank, struct slice text)
 {
@@ -123,8 +123,8 @@ static void merge(
     }
 }
 
-/* A merge sort from runs of eight: stable, and never slow on odd input. Most runs are sorted
- * already, since statements are visited in the order of the text. */
+/* Merge sort that starts with runs of eight. It is stable and has no slow inputs. Most runs are
+ * sorted already, because statements are visited in the order of the text. */
 bool edits_sort(struct edits *edits)
 {
     const size_t run = 8;
@@ -195,7 +195,7 @@ bool edits_apply(const struct edits *edits, struct slice text, struct buffer *ou
     return !output->has_failed;
 }
 
-/* ---- Placing records into the text ---- */
+/* ---- placing records in the text ---- */
 
 bool is_recorded(const struct rewriter *rewriter, uint32_t node)
 {
@@ -207,8 +207,8 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node)
                           place->is_selected);
 }
 
-/* Two calls in a row of one function differ by its enter site: where anything in a function is
- * recorded, so is that. */
+/* Whether the drafted site is recorded. The enter site of a function is recorded if anything in
+ * the function is: it separates two consecutive calls. */
 static bool is_draft_recorded(const struct rewriter *rewriter)
 {
     const struct site_draft *draft = &rewriter->draft;
@@ -221,8 +221,8 @@ static bool is_draft_recorded(const struct rewriter *rewriter)
                 rewriter->place->is_selected));
 }
 
-/* What an assignment expression binds in the statement that reads it may be read before or
- * after. */
+/* Marks the reads of names that an assignment expression in the same statement binds: it is not
+ * known which binding they read. */
 static void doubt_walruses(struct rewriter *rewriter)
 {
     struct reads *reads = &rewriter->draft.reads;
@@ -284,7 +284,7 @@ void pending_add(struct pending *pending, const struct record *record)
     }
 }
 
-/* Whether nothing but blanks and a comment follows on the line. */
+/* Whether the rest of the line is blank or a comment. */
 static bool is_last_on_line(struct slice text, uint32_t offset)
 {
     while (offset < text.size && strchr(" \t\f", text.bytes[offset]) != NULL &&
@@ -306,7 +306,7 @@ bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node)
            item->end > rewriter->syntax.row_starts[row + 1];
 }
 
-/* Whether the module has `from … import spy_save` at its own level. */
+/* Whether the module has `from … import spy_save` at module level. */
 static bool imports_spy(const struct rewriter *rewriter)
 {
     for (uint32_t i = first_child(rewriter, 0); i != 0;
@@ -336,8 +336,8 @@ static void add_spy(struct rewriter *rewriter, struct slice name)
     rewriter->place->emitted_count++;
 }
 
-/* The temporary is deleted at once, so that it keeps nothing alive. A module's stays, as None: a
- * loop over globals() must not see names appear and disappear. */
+/* Deletes the temporary at once, so that it keeps nothing alive. In a module it is set to None
+ * instead: a loop over globals() must not see names appear and disappear. */
 static void add_cleaning(struct rewriter *rewriter)
 {
     struct buffer *text = &rewriter->edits->text;
@@ -425,7 +425,8 @@ void insert_before(struct rewriter *rewriter,
     }
 }
 
-/* Where an expression in parentheses has its first code: behind parentheses, blanks, comments. */
+/* The first code inside the parentheses of an expression, after parentheses, blanks and
+ * comments. */
 static uint32_t first_code(struct slice text, uint32_t start, uint32_t end)
 {
     bool is_comment = false;
@@ -470,7 +471,7 @@ void insert_header(struct rewriter *rewriter,
     note_module_edit(rewriter, start);
 }
 
-/* Whether the class that begins its bases at `offset` has got an inserted one already. */
+/* Whether the class whose bases begin at `offset` has an inserted base already. */
 static bool has_base(const struct edits *edits, uint32_t offset)
 {
     for (size_t i = edits->count; i-- > 0;) {
@@ -482,8 +483,8 @@ static bool has_base(const struct edits *edits, uint32_t offset)
     return false;
 }
 
-/* Empty parentheses get a comma too, which distinguishes them from inserted ones. A class is given
- * records once; only the bootstrap, which is added last, may find a base there. */
+/* Empty parentheses get a comma too, which distinguishes them from inserted ones. Records are
+ * added to a class once, so only the bootstrap, which is added last, may find a base there. */
 void insert_base(struct rewriter *rewriter,
                  uint32_t definition,
                  size_t begin,

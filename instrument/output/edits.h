@@ -14,14 +14,15 @@
 enum edit_rank {
     EDIT_CLOSE,  /* ends a wrapped expression; inner ones first */
     EDIT_BASE,   /* begins an inserted base of a class */
-    EDIT_BOOT,   /* brings the hook into the file: before any call of it */
+    EDIT_BOOT,   /* defines the hook, before any call of it */
     EDIT_AFTER,  /* follows a statement */
     EDIT_BEFORE, /* precedes a statement or a value */
     EDIT_OPEN,   /* begins a wrapped expression; outer ones first */
 };
 
 struct edit {
-    uint64_t order; /* among insertions of one offset: rank, then nesting or sequence */
+    uint64_t
+        order; /* order among insertions at one offset: rank, then nesting or sequence */
     struct insertion insertion;
 };
 
@@ -30,32 +31,32 @@ struct edits {
     size_t count;
     size_t capacity;
     struct buffer text; /* owned; all inserted texts */
-    bool has_failed;    /* memory ran out: checked once, by edits_sort */
-    /* Over INSTRUMENT_INSERTED_LIMIT: later insertions were dropped. */
+    bool has_failed;    /* out of memory; checked once, by edits_sort */
+    /* over INSTRUMENT_INSERTED_LIMIT: later insertions were dropped */
     bool is_too_large;
 };
 
 void edits_init(struct edits *edits);
 void edits_release(struct edits *edits);
 
-/* The text of the next insertion is added to `edits->text` between these two calls. */
+/* Begin and end an insertion. Its text is added to `edits->text` between the two calls. */
 size_t edits_begin(const struct edits *edits);
 void edits_end(struct edits *edits, size_t begin, uint32_t offset, enum edit_rank rank);
 
-/* The same for the two ends of a wrapped range; `level` orders wraps of one range, 0 is the
- * outermost. */
+/* End an insertion at the start or the end of a wrapped range. `level` orders wraps of one
+ * range; 0 is the outermost. */
 void edits_end_open(
     struct edits *edits, size_t begin, uint32_t start, uint32_t end, uint32_t level);
 void edits_end_close(
     struct edits *edits, size_t begin, uint32_t start, uint32_t end, uint32_t level);
 
-/* Code in the insertion added last reports these columns. */
+/* Sets the columns that code in the last insertion reports. */
 void edits_anchor(struct edits *edits, uint32_t start, uint32_t end);
 
-/* Sorts the insertions. False where memory ran out at any time. */
+/* Sorts the insertions. Returns false if any allocation failed. */
 bool edits_sort(struct edits *edits);
 
-/* The text with all insertions, after edits_sort. False where memory ran out. */
+/* Writes the text with all insertions. Requires edits_sort. Returns false if out of memory. */
 bool edits_apply(const struct edits *edits, struct slice text, struct buffer *output);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing hook calls. */
+/* Writes hook calls. */
 #include "instrument/output/forms.h"
 
 bool forms_name(struct forms *forms, struct slice hook, struct arena *arena)

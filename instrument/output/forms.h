@@ -1,4 +1,4 @@
-/* The texts that are inserted. strip.c recognises these forms. */
+/* Forms: the texts that are inserted. strip.c recognises them. */
 #ifndef MONITORCH_INSTRUMENT_OUTPUT_FORMS_H
 #define MONITORCH_INSTRUMENT_OUTPUT_FORMS_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `_mt`, or another name that no word of the file starts with. */
+/* The inserted names: `_mt` or another name with which no word of the file begins. */
 struct forms {
     struct slice hook;      /* `_mt` */
     struct slice value;     /* `_mt_v` */
@@ -23,7 +23,7 @@ struct record {
     uint32_t argument_count;
 };
 
-/* The start of what every instrumented file holds; both quotes differ from a person's. */
+/* The start of a text that every instrumented file contains and that no person writes. */
 #define FORM_IMPORT "__import__('monitorch' or '"
 #define FORM_IMPORT_HELP                                                               \
     "this file was instrumented: install monitorch, or remove the inserted calls "     \
@@ -35,21 +35,21 @@ struct record {
 #define FORM_SPY_IMPORT "from monitorch.spy import spy_save"
 #define FORM_SPY_VALUE  "__import__('monitorch.spy').spy.spy_save"
 
-/* Whether names may begin so: `_mt`, or `_mt`, digits and `x`. */
+/* Whether the text is a valid prefix: `_mt`, or `_mt`, digits and `x`. */
 bool forms_is_prefix(struct slice prefix);
 
-/* Chooses the names. False where memory ran out. */
+/* Chooses the names. Returns false if out of memory. */
 bool forms_choose(struct forms *forms, struct slice text, struct arena *arena);
 
-/* The names for a given hook. */
+/* Sets the names for a given hook. */
 bool forms_name(struct forms *forms, struct slice hook, struct arena *arena);
 
-/* `_mt and _mt(3, a, b)` */
+/* Adds `_mt and _mt(3, a, b)`. */
 void forms_record(const struct forms *forms,
                   const struct record *record,
                   struct buffer *text);
 
-/* `not (_mt and _mt(3, a, b))`: the form that fires no line event of its own. */
+/* Adds `not (_mt and _mt(3, a, b))`, the form without a line event of its own. */
 void forms_quiet(const struct forms *forms,
                  const struct record *record,
                  struct buffer *text);

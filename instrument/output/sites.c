@@ -103,14 +103,14 @@ static uint64_t key_hash(const struct sites *sites, const struct site_draft *dra
     return hash;
 }
 
-/* How many sites of this key came before; counts this one. */
+/* Returns the number of earlier sites with this key, and counts this one. */
 static uint32_t next_ordinal(struct sites *sites, const struct site_draft *draft)
 {
     uint64_t hash;
     uint32_t count;
 
     if (sites->has_failed) {
-        return 0; /* the draft's function may be one that could not be added */
+        return 0; /* the draft's function may have failed to be added */
     }
     hash = key_hash(sites, draft);
     count = number_map_get(&sites->key_counts, hash);

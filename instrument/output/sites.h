@@ -1,4 +1,4 @@
-/* Collects the sites of one file and numbers them. */
+/* Sites of one file: collects and numbers them. */
 #ifndef MONITORCH_INSTRUMENT_OUTPUT_SITES_H
 #define MONITORCH_INSTRUMENT_OUTPUT_SITES_H
 
@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names bound by one statement beyond this are not recorded. */
+/* The maximum number of names of one statement that are recorded. */
 #define WRITES_LIMIT 250
 
-/* What is known of a site before it has an id. */
+/* A site before it has an id. */
 struct site_draft {
     enum site_kind kind;
     uint32_t function;
@@ -26,13 +26,14 @@ struct site_draft {
     struct site_write writes[WRITES_LIMIT];
     uint32_t write_count;
     struct reads reads;
-    struct terms terms; /* of its value; empty where nothing is known */
+    struct terms terms; /* of its value; empty if not known */
 };
 
-/* A function, and what becomes of it when functions without sites leave the table. */
+/* A function, and its new index after functions without sites were removed. */
 struct function_draft {
     struct site_function function;
-    uint64_t name_hash; /* functions of one qualified name share their ordinals */
+    uint64_t
+        name_hash; /* functions with the same qualified name share their ordinals */
     bool is_used;
     uint32_t new_index;
 };
@@ -46,7 +47,7 @@ struct sites {
     struct function_draft *functions; /* owned until sites_release */
     size_t function_capacity;
     uint32_t function_count;
-    struct number_map key_counts; /* how many sites have a key, by its hash */
+    struct number_map key_counts; /* number of sites with a key, by the key's hash */
     bool has_failed;
 };
 
@@ -56,8 +57,8 @@ void sites_release(struct sites *sites);
 /* Returns the function's index. The name is borrowed and must live in the arena. */
 uint32_t sites_add_function(struct sites *sites, struct slice name, uint32_t line);
 
-/* Counts the draft among those of its key; where `is_selected`, gives it an id too. Returns
- * SITE_NONE where not selected or out of memory (has_failed is set then). */
+/* Counts the draft among those of its key. If `is_selected`, gives it an id too. Returns
+ * SITE_NONE if it is not selected or out of memory (then sets has_failed). */
 uint32_t
 sites_add(struct sites *sites, const struct site_draft *draft, bool is_selected);
 
@@ -66,10 +67,10 @@ void draft_init(struct site_draft *draft,
                 uint32_t function,
                 uint32_t node);
 
-/* Adds a written name; false where the draft has it already, or is full. */
+/* Adds a written name. Returns false if the draft has it already or is full. */
 bool draft_write(struct site_draft *draft, struct slice name, enum site_source source);
 
-/* The condition's text without blanks, names a branch. */
+/* Sets the condition's text without blanks, which names a branch. */
 void draft_condition(struct site_draft *draft, struct slice text);
 
 #endif

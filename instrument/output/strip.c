@@ -1,4 +1,4 @@
-/* Taking out what the matcher recognises, and the partners of inserted brackets. */
+/* Removes the insertions that the matcher recognises, and the partners of inserted brackets. */
 #include "instrument/output/strip.h"
 
 #include "instrument/output/forms.h"
@@ -14,13 +14,13 @@
 struct matcher {
     struct slice text; /* borrowed */
     struct forms forms;
-    bool has_hook;  /* there are calls of the hook */
-    bool skips_spy; /* visible spy_save calls and their import were inserted too */
+    bool has_hook;  /* the text has calls of the hook */
+    bool skips_spy; /* visible spy_save calls and their import were inserted */
 };
 
-/* ---- Recognising what was inserted, form by form ---- */
+/* ---- recognising insertions, form by form ---- */
 
-/* The literal text. */
+/* Skips the literal text. */
 static bool
 matcher_skip(const struct matcher *matcher, size_t *at, struct slice expected)
 {
@@ -32,7 +32,7 @@ matcher_skip(const struct matcher *matcher, size_t *at, struct slice expected)
     return false;
 }
 
-/* An identifier or a number. */
+/* Skips an identifier or a number. */
 static bool matcher_skip_word(const struct matcher *matcher, size_t *at)
 {
     size_t end = lexer_word_end(matcher->text, *at);
@@ -42,7 +42,7 @@ static bool matcher_skip_word(const struct matcher *matcher, size_t *at)
     return is_word;
 }
 
-/* A number with a point or an exponent's sign, or `...`. */
+/* Whether the byte belongs to a number with a point or an exponent's sign, or to `...`. */
 static bool is_number_byte(struct slice text, size_t at)
 {
     char before = at > 0 ? (char)(text.bytes[at - 1] | 0x20) : ' ';
@@ -51,7 +51,7 @@ static bool is_number_byte(struct slice text, size_t at)
            ((text.bytes[at] == '-' || text.bytes[at] == '+') && before == 'e');
 }
 
-/* A name, or a constant: a number, a string of one line. */
+/* Skips a name or a constant: a number, or a string on one line. */
 static bool matcher_skip_argument(const struct matcher *matcher, size_t *at)
 {
     struct slice text = matcher->text;
@@ -99,7 +99,7 @@ static bool matcher_skip_record(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* `not (…)`, with a text that `skip` accepts in between. */
+/* Skips `not (…)`, with a text that `skip` accepts inside. */
 static bool matcher_skip_not(const struct matcher *matcher,
                              size_t *at,
                              bool (*skip)(const struct matcher *matcher, size_t *at))
@@ -185,7 +185,7 @@ static bool matcher_skip_cleaning(const struct matcher *matcher, size_t *at)
     return false;
 }
 
-/* `spy_save("q", q, self)` where both names are one. */
+/* Skips `spy_save("q", q, self)` if both names are equal. */
 static bool matcher_skip_spy(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
@@ -216,7 +216,7 @@ static bool matcher_skip_spy(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* The statements that bring the hook or spy_save in, joined by `; `. */
+/* Skips the statements that import the hook or spy_save, joined by `; `. */
 static bool matcher_skip_boot_statements(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
@@ -271,13 +271,13 @@ static bool matcher_skip_lazy(const struct matcher *matcher, size_t *at)
     return true;
 }
 
-/* The same as a statement: `not (…)` */
+/* Skips the same as a statement: `not (…)`. */
 static bool matcher_skip_quiet_lazy(const struct matcher *matcher, size_t *at)
 {
     return matcher_skip_not(matcher, at, matcher_skip_lazy);
 }
 
-/* One of the false expressions, in parentheses and with the ` or ` behind it. */
+/* Skips one of the false expressions, in parentheses, with the ` or ` after it. */
 static bool matcher_skip_false_expression(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at + 1;
@@ -314,7 +314,7 @@ static bool matcher_skip_false_expression(const struct matcher *matcher, size_t 
     return true;
 }
 
-/* Expressions that are always false, each in parentheses and with ` or ` behind it. */
+/* Skips expressions that are always false, each in parentheses with ` or ` after it. */
 static bool matcher_skip_false_expressions(const struct matcher *matcher, size_t *at)
 {
     bool is_used = false;
@@ -325,7 +325,7 @@ static bool matcher_skip_false_expressions(const struct matcher *matcher, size_t
     return is_used;
 }
 
-/* `*(false expressions ())` among a class's bases; `, ` behind it where there are more. */
+/* Skips `*(false expressions ())` among a class's bases, and `, ` if more bases follow. */
 static bool matcher_skip_class_base(const struct matcher *matcher, size_t *at)
 {
     size_t here = *at;
@@ -377,9 +377,9 @@ static bool matcher_skip_turn_tail(const struct matcher *matcher, size_t *at)
 }
 
 enum open_kind {
-    OPEN_PLAIN,    /* the original's, or inserted: its partner tells */
-    OPEN_INSERTED, /* goes, and its partner too */
-    OPEN_VALUE,    /* the same, and what follows a returned value */
+    OPEN_PLAIN,    /* original or inserted: depends on its partner */
+    OPEN_INSERTED, /* inserted, as is its partner */
+    OPEN_VALUE, /* inserted, as are its partner and the text after a returned value */
 };
 
 struct open_bracket {
@@ -429,7 +429,7 @@ static void push(struct strip *strip, size_t offset, enum open_kind kind)
     strip->open[strip->open_count++] = (struct open_bracket){offset, kind};
 }
 
-/* After `;`. Returns the offset to go on from. */
+/* Strips insertions after `;`. Returns the offset at which to continue. */
 static size_t strip_after(struct strip *strip, size_t at)
 {
     size_t here = at;
@@ -447,7 +447,7 @@ static size_t strip_after(struct strip *strip, size_t at)
     return at + 1;
 }
 
-/* The separator behind inserted statements that precede others. */
+/* Skips the separator after inserted statements that precede others. */
 static size_t skip_separator(const struct strip *strip, size_t at)
 {
     if (matcher_skip(&strip->matcher, &at, SLICE(";  #"))) {
@@ -459,7 +459,8 @@ static size_t skip_separator(const struct strip *strip, size_t at)
     return at;
 }
 
-/* At a word or a quote where a statement may begin. */
+/* Strips insertions at a word or a quote where a statement may begin. Returns the offset at
+ * which to continue. */
 static size_t strip_before(struct strip *strip, size_t at)
 {
     size_t here = at;
@@ -479,7 +480,7 @@ static size_t strip_before(struct strip *strip, size_t at)
     if (matcher_skip_boot_statements(&strip->matcher, &here)) {
         size_t end = skip_separator(strip, here);
 
-        if (end > here) { /* a line of its own is a person's */
+        if (end > here) { /* otherwise a line of its own, which a person wrote */
             if (strip->matcher.has_hook) {
                 size_t next = end;
 
@@ -563,7 +564,8 @@ static size_t strip_close(struct strip *strip, size_t at)
     return here;
 }
 
-/* A word: a string's prefix, `return`, or the start of an insertion. */
+/* Strips or skips a word: a string's prefix, `return`, or the start of an insertion. Returns the
+ * offset at which to continue. */
 static size_t strip_word(struct strip *strip, size_t at)
 {
     size_t end = lexer_word_end(strip->matcher.text, at);
@@ -733,8 +735,8 @@ bool strip_find_table(struct slice text, struct slice *table)
     return true;
 }
 
-/* Whether the spy_save calls in the text were inserted: a text with a table says so in its
- * options, one without holds nothing else. */
+/* Whether the spy_save calls in the text were inserted. The options in the text's table show it;
+ * a text without a table has no other insertions. */
 static bool has_inserted_spy(struct slice text, struct arena *arena)
 {
     struct error ignored = ERROR_INIT;
