@@ -1,4 +1,4 @@
-"""Alerts: conditions on metrics, and what happens when a metric fulfils one."""
+"""Alerts: conditions on metrics, and the actions when a metric fulfils one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MonitorAlert(RuntimeError):
         super().__init__(f"step {step}: {condition}: {keys}{more}")
         self.condition = condition
         self.step = step
-        #: {key: value} of all metrics that it holds for
+        #: {key: value} of all metrics that fulfil it
         self.found = found
 
     def __reduce__(self) -> tuple[type[MonitorAlert], tuple[str, int, dict[str, float]]]:
@@ -50,9 +50,9 @@ class Rule:
             raise TypeError(f"action must be 'raise', 'stop' or a function, not {action!r}")
         self.condition = condition.strip()
         self.action = action
-        #: Whether any key so far was one that the condition is about.
+        #: Whether the condition has selected any key so far.
         self.has_match = False
-        self._known: dict[str, bool] = {}  # keys: whether they are meant
+        self._known: dict[str, bool] = {}  # key: whether the condition selects it
 
     def is_about(self, keys: Iterable[str]) -> bool:
         """Whether the condition selects any of the keys."""

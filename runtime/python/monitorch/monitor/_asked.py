@@ -1,4 +1,4 @@
-"""The metrics that a monitor was asked for, of each kind."""
+"""The requested metrics of a monitor, of each kind."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 class Asked(Measures):
-    """Metrics may be added at any time; they count from the next monitored step."""
+    """The part of a ModuleMonitor that adds metrics, at any time; they count from the next
+    monitored step."""
 
-    #: Whether hooks and locals are not those of the metrics and models that there are now.
+    #: Whether hooks and locals must be rebuilt for the present metrics and models.
     _is_stale = True
 
     def add_activation_metric(
@@ -148,7 +149,7 @@ class Asked(Measures):
         self._metrics[kind][metric.name] = metric
         if self.module is not None:
             self._check_parameters([kind])
-        # What was found to have no metric may have this one.
+        # Targets without any metric are dropped, since this one may apply to them.
         self._targets = {key: target for key, target in self._targets.items() if target}
         self._renew()
 

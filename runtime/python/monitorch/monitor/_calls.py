@@ -45,7 +45,7 @@ class Calls:
         callback: Callback | None,
         unread: Unread,
     ) -> None:
-        """A hook that measures the module's output with the target's gauges, and then calls
+        """Adds a hook that measures the module's output with the target's gauges, and then calls
         `callback(module, args, output, kwargs)`."""
         hook = self.make_probe(switch, module, target, callback, unread).leave
         try:
@@ -69,7 +69,7 @@ class Calls:
         callback: Callback | None,
         unread: Unread,
     ) -> _recorder.Probe:
-        """What measures with the target's gauges."""
+        """Makes a probe that measures with the target's gauges."""
         gauges = () if target is None else target.gauges
         self._functions += [callback, unread]
         return _recorder.Probe(
@@ -77,7 +77,7 @@ class Calls:
         )
 
     def begin(self) -> None:
-        """Adds the hooks: a monitored step begins."""
+        """Adds the hooks at the start of a monitored step."""
         if self._entries:
             self._leave_compiled_code()
         for hooks, key, hook in self._entries:
@@ -87,7 +87,7 @@ class Calls:
             self._observations = [one for one in seen if one is not None]
 
     def end(self) -> None:
-        """Removes the hooks: the step ends."""
+        """Removes the hooks at the end of the step."""
         for observation in self._observations:
             observation.remove()
         self._observations = []
@@ -115,7 +115,7 @@ class Calls:
         if _can_leave_compiled_code():
             _eager.begin(self)
         else:
-            # Before torch 2.6: graphs end at the hooks, which stay.
+            # Before torch 2.6: graphs end at the hooks, which are not removed.
             self._must_stay = True
             _compiled.forget_compiled()
 
@@ -125,11 +125,13 @@ class Calls:
 
 
 class _Eager:
-    """Whether compiled code is left aside, which holds for the whole process: while any monitor
-    wants it so. One whose step an exception has left wants that until its next step, or its end."""
+    """Suspends compiled code in the whole process, while any monitor requests it.
+
+    A monitor whose step was left by an exception requests it until its next step, or its end.
+    """
 
     def __init__(self) -> None:
-        self._holders: set[int] = set()  # by id: a Calls that is freed ends itself
+        self._holders: set[int] = set()  # by id: a Calls that is freed removes itself
         self._stance: Any = None
 
     def begin(self, calls: Calls) -> None:
@@ -152,7 +154,7 @@ def _can_leave_compiled_code() -> bool:
 
 
 def _weakly(function: Callable[..., None] | None) -> Any:
-    """Wraps a function weakly: Dynamo keeps hooks for good, but must not keep monitors."""
+    """Wraps a function weakly: Dynamo keeps hooks for ever, but must not keep monitors."""
     if function is None:
         return None
     is_method = hasattr(function, "__self__")
@@ -167,6 +169,8 @@ def _weakly(function: Callable[..., None] | None) -> Any:
 
 
 def find_task() -> Callable[[], int] | None:
-    """torch's function for the number of the backward pass that runs in this thread, -1 where none
-    does: what it calls again was measured before."""
+    """torch's function that returns the number of the backward pass in this thread, or -1.
+
+    Calls in a backward pass repeat calls that were measured before.
+    """
     return getattr(getattr(sys.modules.get("torch"), "_C", None), "_current_graph_task_id", None)

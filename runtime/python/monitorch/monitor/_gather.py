@@ -1,4 +1,5 @@
-"""Collects what is logged under one key in one step, until it becomes one number."""
+"""Collection of the values that are logged under one key in one step, until they become one
+number."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def as_number(value: Any) -> Any:
 
 
 class Gathering:
-    """Sums of what was logged under one key; with an aggregation function, copies."""
+    """Sums of the values that were logged under one key; copies, if there is an aggregation
+    function."""
 
     __slots__ = ("function", "_numbers", "_tensors", "_total", "_count", "_there", "_is_blind")
 
@@ -64,7 +66,7 @@ class Gathering:
             return
         try:
             total = _sum_here(tensor)
-        except RuntimeError:  # there are no values: a FakeTensor
+        except RuntimeError:  # a FakeTensor has no values
             self._is_blind = True
             return
         self._count += tensor.numel()
@@ -106,7 +108,7 @@ class Gathering:
 
 
 def _unwrap(tensor: Any) -> Any:
-    """The tensor under torch.func's transforms: under vmap all of its elements."""
+    """The tensor inside torch.func's transforms: under vmap all of its elements."""
     functorch: Any = getattr(sys.modules["torch"]._C, "_functorch", None)
     if hasattr(functorch, "get_unwrapped") and is_tensor(tensor):
         while functorch.is_functorch_wrapped_tensor(tensor):
@@ -115,7 +117,8 @@ def _unwrap(tensor: Any) -> Any:
 
 
 def _sum_here(tensor: Any) -> Any:
-    """None where the tensor lies on a device; RuntimeError where it has no values."""
+    """The sum on the CPU; None if the tensor is on a device. Raises RuntimeError if it has no
+    values."""
     if tensor.device.type != "cpu":
         return None
     if tensor.numel() == 1:
@@ -141,9 +144,9 @@ def _sum_there(tensor: Any) -> Any:
 
 
 def results(gathered: Mapping[str, Gathering]) -> tuple[dict[str, Any], list[RuntimeError]]:
-    """Returns {key: number} of a step, and errors: a function that raised costs only its own key.
+    """Returns {key: number} of a step, and errors: a function that raises affects only its own key.
 
-    What lies on a device is read by one copy from each device.
+    Values on a device are read by one copy from each device.
     """
     _settle(gathered)
     made: dict[str, Any] = {}

@@ -1,12 +1,12 @@
 """Metrics as HDF5 files, by h5py.
 
 One group for each key, with the datasets `keys` and `values`; a `/` in a key nests groups. A name
-that HDF5 does not allow, or that equals one of the datasets' names, is written with a `%` in front:
-the key `loss/keys` has the name `loss/%keys`.
+that HDF5 does not allow, or that equals one of the datasets' names, is written with a `%` before
+it: the key `loss/keys` has the name `loss/%keys`.
 
 Steps are appended while a model trains. A crash while HDF5 appends can leave an unreadable file, so
-each step is first written to a journal, as a line of JSON in one write. The file is written again as
-a whole when this costs little compared with the time since the last time.
+each step is first written to a journal, as a line of JSON in one write. The whole file is written
+again when this takes little time compared with the time since the last such write.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from monitorch._hdf5 import import_h5py, read_key, write_key
 if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
-#: Of the file; one of another program has it not, and its names stand for themselves.
+#: An attribute of the file. Files of other programs lack it, and their names are not escaped.
 _MARK = "monitorch"
-#: What is added to the name of the file that finished steps are appended to first.
+#: The suffix of the journal's name. Finished steps are appended to the journal first.
 JOURNAL = ".journal"
-#: At most one part in so many of the time goes into writing the file anew.
+#: The inverse of the largest share of the time that is spent on writing the whole file.
 _PATIENCE = 20
 
 
@@ -40,7 +40,7 @@ _PATIENCE = 20
 
 
 def save(path: Path, content: Mapping[Any, Mapping[Any, Any]]) -> list[Any]:
-    """Writes {key: {step: value}} or {step: {key: value}}; returns keys with values that are no
+    """Writes {key: {step: value}} or {step: {key: value}}. Returns the keys with values that are no
     numbers, which are left out."""
     h5py = import_h5py("HDF5 files need the package")
     left_out = []
@@ -77,7 +77,7 @@ def _save_entry(h5py: Any, file: Any, name: str, entry: Mapping[Any, Any]) -> No
 
 
 def _entries(h5py: Any, group: Any, path: bytes = b"") -> Iterator[tuple[bytes, Any]]:
-    """Groups that hold datasets `keys` and `values`, at any depth."""
+    """The groups that hold datasets `keys` and `values`, at any depth."""
     names = [group.id.get_objname_by_idx(place) for place in range(group.id.get_num_objs())]
     if _is_entry(h5py, group):
         yield path, group
@@ -123,13 +123,14 @@ def read_entry(path: Path, key: str) -> Any:
 
 def _read_group(group: Any) -> dict[Any, float]:
     keys, values = group["keys"][()], group["values"][()]
-    if values.ndim == 0:  # one alone, of another program
+    if values.ndim == 0:  # a single value, written by another program
         keys, values = keys.reshape(1), values.reshape(1)
     return dict(zip(map(_read_step, keys.tolist()), values.tolist()))
 
 
 def _read_step(step: Any) -> Any:
-    """Steps are whole numbers, and are floats in the file; keys are texts, as those of groups."""
+    """Converts a step. Steps are whole numbers, stored as floats; keys are texts, as those of
+    groups."""
     if isinstance(step, bytes):
         return read_key(step, True)
     return int(step) if isinstance(step, float) and step.is_integer() else step
@@ -151,7 +152,7 @@ def load(path: Path) -> dict[str, dict[Any, float]]:
 
 
 def _condense(loaded: Mapping[str, Mapping[Any, float]]) -> dict[str, dict[Any, float]]:
-    """{key: {step: value}} of what was saved the other way round."""
+    """{key: {step: value}} from {step: {key: value}}."""
     condensed: dict[str, dict[Any, float]] = {}
     for step, metrics in loaded.items():
         for key, value in metrics.items():
@@ -163,13 +164,13 @@ def _condense(loaded: Mapping[str, Mapping[Any, float]]) -> dict[str, dict[Any, 
 
 
 def journal_line(step: int, metrics: Mapping[str, Any]) -> bytes:
-    """A step as the journal has it."""
+    """The line of a step in the journal."""
     kept = {key: float(value) for key, value in metrics.items() if isinstance(value, Real)}
     return json.dumps([step, kept]).encode() + b"\n"
 
 
 def has_any(path: Path) -> bool:
-    """Whether there is the file, or at least its journal."""
+    """Whether the file or its journal exists."""
     return os.path.exists(path) or _has_journal_alone(path)
 
 
@@ -178,7 +179,8 @@ def _has_journal_alone(path: Path) -> bool:
 
 
 def _journal(path: Path) -> dict[str, dict[Any, float]]:
-    """Steps that ended after the file was last written. A last line that was cut is no step."""
+    """The steps that ended after the last write of the file. A last line that is cut off is
+    skipped."""
     entries: dict[str, dict[Any, float]] = {}
     try:
         with open(os.fspath(path) + JOURNAL, "rb") as file:
@@ -203,7 +205,7 @@ class Appender:
     def __init__(
         self, path: str | os.PathLike[str], content: Mapping[str, Mapping[int, Any]]
     ) -> None:
-        """`content` is put into the file, with what it has already."""
+        """Writes `content` into the file, in addition to its present steps."""
         import_h5py("HDF5 files need the package")
         self._path = os.path.abspath(os.fspath(path))
         self._process = os.getpid()
@@ -217,7 +219,7 @@ class Appender:
 
     def add(self, step: int, metrics: Mapping[str, Any]) -> None:
         if os.getpid() != self._process:
-            return  # a child's steps are not the parent's
+            return  # a forked child's steps do not belong to the parent
         self._waiting += journal_line(step, metrics)
         try:
             self._write()
@@ -227,7 +229,7 @@ class Appender:
             self._warn(error)
 
     def close(self) -> None:
-        """Puts all steps into the file."""
+        """Writes all steps into the file."""
         atexit.unregister(self.close)
         if os.getpid() != self._process:
             return

@@ -31,18 +31,19 @@ class Locals:
         make_probe: Callable[[str, bool], _recorder.Probe | None],
         logger: logging.Logger,
     ) -> None:
-        """`is_wanted(name)` of "encoder.forward:scores"; `measure(name, value, is_reference)`;
-        `make_probe(name, is_reference)`: what measures it without Python, or None."""
+        """`is_wanted(name)` decides on "encoder.forward:scores"; `measure(name, value,
+        is_reference)` measures a value; `make_probe(name, is_reference)` returns a probe that
+        measures it in C, or None."""
         self._is_wanted = is_wanted
         self._measure = measure
         self._make_probe = make_probe
-        self._probes: dict[str, _recorder.Probe | None] = {}  # of full names
+        self._probes: dict[str, _recorder.Probe | None] = {}  # by full name
         self._logger = logger
-        self._names: dict[Any, tuple[str, bool]] = {}  # of modules
+        self._names: dict[Any, tuple[str, bool]] = {}  # by module
         self._wanted: set[str] = set()
         self._methods: list[tuple[dict[str, Any], str, Any]] = []
         self._watcher: _recorder.Watcher | None = None
-        self._known: dict[str, bool] = {}  # full names: whether they are wanted
+        self._known: dict[str, bool] = {}  # by full name: whether it is wanted
         self._versions: dict[str, tuple[weakref.ref[Any], int]] = {}
 
     def add(self, names: dict[Any, str], is_reference: bool) -> None:
@@ -89,7 +90,7 @@ class Locals:
             self._logger.warning("Variables of %s.%s are not monitored: %s", name, method, error)
             return
         if compiled is function:
-            return  # it records already
+            return  # the method records already
         if method in module.__dict__:
             self._logger.warning(
                 "Variables of %s.%s are not monitored: the module has another %s of its own",
@@ -101,8 +102,11 @@ class Locals:
     def _visit(
         self, name: str, value: Any, may_be_unchanged: bool, module: Any
     ) -> Callable[[Any, bool], None] | bool | None:
-        """Measures the value; returns what measures the next ones of this line and module, or
-        False where nothing does."""
+        """Measures the value.
+
+        Returns the function that measures later values of this line and module, None to be called
+        again, or False if they are not wanted.
+        """
         known = self._names.get(module) if module is not None else None
         if known is None:
             return False

@@ -44,7 +44,7 @@ class Measures(Sinks):
         self.module_names: dict[Any, str] = {}
         self.reference_module_names: dict[Any, str] = {}
         self.current_step: int | None = None
-        #: Whether a monitored step has begun and not ended.
+        #: Whether a monitored step is open.
         self.is_open = False
         self._format = format_name
         self._excluded = re.compile(excluded_regex)
@@ -56,7 +56,7 @@ class Measures(Sinks):
         self._updates: list[Updates] = []
         self._targets: dict[tuple[str, str], Target] = {}  # by kind and name
         self._keys: dict[_recorder.Gauge, str] = {}
-        self._references: dict[str, list[Any]] = {}  # name -> activations, call by call
+        self._references: dict[str, list[Any]] = {}  # name -> activations, one for each call
         self._warned: set[str] = set()
         self._unmatched = Unmatched(logger)
 
@@ -219,7 +219,7 @@ class Measures(Sinks):
             self._log(f"{target.key}/{metric.name}", value, metric.aggregation)
 
     def _keep(self, name: str, tensor: Any) -> None:
-        """Keeps a copy of what the reference module returned: it may change later."""
+        """Keeps a copy of the reference module's output: the tensor may change later."""
         if self._find_target("activation_difference", name):
             kept = tensor.detach()
             kept = (
@@ -230,7 +230,7 @@ class Measures(Sinks):
     def _report_unread(self, gauge: _recorder.Gauge, reason: str, tensor: Any) -> None:
         """Copies a tensor that a gauge cannot read to the CPU, or warns that it is left out."""
         if not is_tensor(tensor):
-            return  # modules that return something else are not measured
+            return  # outputs of other types are not measured
         if tensor.device.type not in ("cpu", "meta") and gauge.add(tensor.detach().cpu()) is None:
             return
         key = self._keys.get(gauge, "")

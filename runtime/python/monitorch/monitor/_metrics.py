@@ -1,4 +1,4 @@
-"""The metrics that a monitor was asked for, and their targets."""
+"""The requested metrics of a monitor, and their targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Aggregation = Callable[..., Any]
 
 HISTOGRAM = "hist"
-#: Metrics that are known by name.
+#: The names of the built-in metrics.
 BUILT_IN = (*_recorder.GAUGE_METRICS, HISTOGRAM)
 
 
@@ -53,19 +53,19 @@ class Metric:
         self.aggregation = aggregation
         self.axis = axis
         self.is_built_in = isinstance(function, str)
-        # With an aggregation of the user's, each call is measured by itself.
+        # With the user's aggregation, each call is measured separately.
         self.built_in = function if isinstance(function, str) and aggregation is None else None
         self.function: Callable[..., Any] | None = None
         if self.built_in is None:
             self.function = _measure_each(function, axis) if isinstance(function, str) else function
         self.regex = regex
-        #: Whether it was a metric of anything so far.
+        #: Whether it has matched any name so far.
         self.has_match = False
         self._regex = re.compile(regex)
         self.names_locals = names_locals(regex)
 
     def matches(self, name: str) -> bool:
-        # A metric of everything is none of all variables of all forwards.
+        # A metric whose regex matches everything does not match the variables of forwards.
         if ":" in name and not self.names_locals:
             return False
         is_match = self._regex.match(name) is not None
@@ -82,7 +82,7 @@ def _measure_each(built_in: str, axis: int | None) -> Callable[..., Any]:
         gauge.add(tensor)
         gauge.collect(found, {})
         if not found:
-            return float("nan")  # it has no values here
+            return float("nan")  # the tensor has no values in this context
         return torch.tensor(list(found.values()), dtype=torch.float64)
 
     return measure
@@ -104,13 +104,14 @@ class Target:
 
 
 def _make_gauges(key: str, metrics: list[Metric], threads: int) -> Iterator[_recorder.Gauge]:
-    """One for each axis."""
+    """The gauges of a target, at least one for each axis."""
     wanted = [metric for metric in metrics if metric.built_in is not None]
     for axis in dict.fromkeys(metric.axis for metric in wanted):
         alike = [metric for metric in wanted if metric.axis == axis]
         plain = [metric for metric in alike if metric.built_in != HISTOGRAM]
         histograms = [metric for metric in alike if metric.built_in == HISTOGRAM]
-        # A gauge has each metric once, and one histogram: further names have gauges of their own.
+        # A gauge has each metric once, and at most one histogram: further names need further
+        # gauges.
         while plain or histograms:
             now, later = _split(plain)
             yield _recorder.Gauge(

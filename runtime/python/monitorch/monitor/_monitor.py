@@ -1,4 +1,4 @@
-"""ModuleMonitor: metrics of a model on the training steps that are monitored."""
+"""ModuleMonitor: metrics of a model on selected training steps."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ class ModuleMonitor(Asked):
             self._unmatched.check_rules(step, rules, keys)
 
     def _end_forced(self, step: int) -> None:
-        """Ends a step that is not monitored, which holds what was logged with `force`."""
+        """Ends a step that is not monitored and has values that were logged with `force`."""
         if self.storage.is_open(step):
             self.storage.aggregate_step(step)
             self._report(step)
@@ -406,7 +406,7 @@ class ModuleMonitor(Asked):
         inner = _inner_of_wrappers(names)
         for module, name in names.items():
             if module in inner:
-                continue  # its wrapper goes by the same name, and returns the same
+                continue  # its wrapper has the same name, and returns the same value
             makers = [make for make, of in self._hook_makers if of == is_reference]
             made = [make(name, module) for make in makers]
             others = [hook for hook in made if hook is not None]
@@ -446,12 +446,12 @@ class ModuleMonitor(Asked):
         return visit
 
     def _visit(self, name: str, output: Any, is_reference: bool) -> None:
-        """Measures what a module has returned."""
+        """Measures the output of a module."""
         if is_tensor(output):
             if is_reference:
                 self._keep(name, output)
             else:
-                self._measure(name, output, False)  # its hook has, as far as gauges go
+                self._measure(name, output, False)  # the hook has measured it with the gauges
         elif self._containers:
             from monitorch.spy._leaves import find_leaves
 
@@ -474,7 +474,8 @@ class ModuleMonitor(Asked):
         )
 
     def _make_local_probe(self, name: str, is_reference: bool) -> _recorder.Probe | None:
-        """What measures a variable without Python, where it has gauges alone."""
+        """Makes a probe that measures a variable in C; None if there are metrics other than
+        gauges."""
         target = self._find_target("activation", name)
         if is_reference or self.reference_module is not None or target.functions:
             return None

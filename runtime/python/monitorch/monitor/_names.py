@@ -1,4 +1,4 @@
-"""What modules and parameters are called."""
+"""Names of modules and parameters in keys."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from monitorch._models import cut_segments
 
 ROOT = "[root module]"
-# A group such as `(?:a|b)` has a colon that stands for nothing in the text.
+# A group such as `(?:a|b)` has a colon that matches nothing in the text.
 _GROUP = re.compile(r"\(\?[aiLmsux-]*:")
 
 
 def format_module_name(name: str) -> str:
-    """Without what torch.compile, FSDP and DeepSpeed put in front of names; the model itself is
-    "[root module]"."""
+    """The name without prefixes of torch.compile, FSDP and DeepSpeed; "[root module]" for the model
+    itself."""
     return cut_segments(name) or ROOT
 
 
 def names_locals(regex: str) -> bool:
-    """Whether a metric's regex is about values inside of forwards: "encoder.forward:scores"."""
+    """Whether a metric's regex selects values inside of forwards: "encoder.forward:scores"."""
     return ":" in _GROUP.sub("", regex)

@@ -44,7 +44,7 @@ class Sinks:
             try:
                 sink.write(step, metrics, histograms)
             except Exception as error:
-                # Training goes on without it; once is enough to say so.
+                # Training continues without it; one report is enough.
                 if sink not in self._failed:
                     self._failed.add(sink)
                     logger.warning("Metrics of step %d were not written: %s", step, error)

@@ -1,4 +1,4 @@
-"""Warnings about metrics and alerts that match nothing, which is mostly a misspelt name."""
+"""Warnings about metrics and alerts that match nothing, usually because of a misspelt name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Unmatched:
-    """Each metric and each alert has one warning at most."""
+    """The warnings of a monitor. Each metric and each alert gets at most one."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
-        self._warned: set[int] = set()  # ids; their owner keeps what they are of
+        self._warned: set[int] = set()  # ids of metrics and alerts, which their owner keeps alive
 
     def check_parameters(self, metrics: Iterable[Metric], names: Iterable[str]) -> None:
         """Checks metrics of parameters or gradients, as soon as the model is known."""

@@ -1,4 +1,4 @@
-"""How much an optimizer's step changes each parameter, next to how large that is."""
+"""The change of each parameter by an optimizer's step, relative to the parameter's size."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Updates:
         before, self._before = self._before, []
         for name, parameter, copy in before:
             weight = _norm(copy)
-            # Computed in place of the copy, so that there is no third tensor of that size.
+            # Computed in the memory of the copy, so that there is no third tensor of that size.
             update = _norm(copy.sub_(parameter.detach()))
             self._log(f"update/{name}/norm", update)
             ratio = update / weight if weight else math.inf if update else math.nan

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from monitorch.monitor._monitor import ModuleMonitor
 
-#: How many weights are computed at once: those of all heads and rows could be more than all else.
+#: The most weights that are computed at once: those of all heads and rows could need more memory
+#: than everything else.
 _WEIGHTS_AT_ONCE = 1 << 24
 
 
@@ -80,7 +81,7 @@ def _check_heads(name: str, heads: int, parts: tuple[Any, ...], enable_gqa: bool
 
 
 def _pick(tensor: Any, head: int, heads: int) -> Any:
-    """The part of one head of the queries; several heads may share keys and values."""
+    """One head of the queries, keys or values. Several heads may share keys and values."""
     return tensor.detach()[..., head * tensor.size(-3) // heads, :, :]
 
 

@@ -47,7 +47,7 @@ def _finite_edges(edges: Sequence[float]) -> list[float]:
 
 
 class WandbSink:
-    """Writes to a wandb run, or to anything with `log(dict, step=…)`."""
+    """Writes to a wandb run, or to any object with `log(dict, step=…)`."""
 
     def __init__(self, run: Any) -> None:
         if not callable(getattr(run, "log", None)):
@@ -77,7 +77,8 @@ def make_wandb_sink(run: Any) -> Sink:
 
 
 class TensorboardSink:
-    """Writes to anything with add_scalar(), and add_histogram_raw() if there are histograms."""
+    """Writes to any object with add_scalar(), and with add_histogram_raw() if there are
+    histograms."""
 
     def __init__(self, writer: Any) -> None:
         if not callable(getattr(writer, "add_scalar", None)):
@@ -140,7 +141,7 @@ class FileSink:
         self._path = os.path.abspath(os.fspath(path))
         self._process = os.getpid()
         self._waiting = b""
-        append(self._path, b"", self._HEAD)  # a wrong path raises at once
+        append(self._path, b"", self._HEAD)  # a wrong path raises now
 
     def write(
         self, step: int, metrics: Mapping[str, float], histograms: Mapping[str, Histogram]
@@ -190,7 +191,7 @@ def make_jsonl_sink(path: Path) -> Sink:
     return JsonlSink(path)
 
 
-# ---- afterwards ----
+# ---- exports ----
 
 
 def make_dataframe(storage: StorageManager) -> Any:

@@ -37,7 +37,7 @@ def l2_norm(tensor: Any) -> Any:
 
 
 class _Call(NamedTuple):
-    """One call of a module, with copies of what may change later."""
+    """One call of a module, with copies of values that may change later."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -209,14 +209,14 @@ class RefinedCoordinateCheck:
         self.monitor.log_tensor(key + "/l2norm", l2_norm(difference))
 
     def _log_weight(self, name: str, parts: _Parts) -> None:
-        """The same without the bias: what the weight alone does."""
+        """Logs the parts without the bias: the effect of the weight alone."""
         self._log(f"RCC (W_t-W_0)x_t/{name}.weight", parts.now - parts.again)
         self._log(f"RCC W_0(x_t-x_0)/{name}.weight", parts.again - parts.then)
         self._log(f"RCC (W_t-W_0)x_t/{name}.weight/W_t x_t", parts.now)
         self._log(f"RCC W_0(x_t-x_0)/{name}.weight/W_0 x_0", parts.then)
 
     def _log_normalized(self, name: str, module: Any, x_t: Any, x_0: Any) -> None:
-        """What a LayerNorm's weight is given: the input once it is normalised."""
+        """Logs the input of a LayerNorm's weight: the module's input after it is normalised."""
         normalize = find_torch().nn.functional.layer_norm
         reference = self._reference_modules[name]
         x_t = normalize(x_t, module.normalized_shape, None, None, module.eps)
@@ -225,9 +225,10 @@ class RefinedCoordinateCheck:
         self._log(f"RCC W_0(x_t-x_0)/{name}.weight/x_t-x_0", x_t - x_0)
 
     def _run_reference(self, name: str, now: _Call) -> Any:
-        """W_0 x_t; None, and a warning, where the reference module cannot do that."""
+        """Returns W_0 x_t; None, with a warning, if the reference module cannot run with that
+        input."""
         reference = self._reference_modules[name]
-        # Copies once more: it may write to them, and they are what other modules returned.
+        # The module may write to its inputs, which are outputs of other modules: it gets copies.
         args = [_clone(value) for value in now.args]
         kwargs = {key: _clone(value) for key, value in now.kwargs.items()}
         try:
@@ -257,7 +258,7 @@ class _Parts(NamedTuple):
     again: Any  # W_0 x_t
 
     def without(self, bias: Any, reference_bias: Any) -> _Parts:
-        """Without what the biases add."""
+        """The parts without the share of the biases."""
         now, then, again = self
         if bias is not None:
             now = now - _exact(bias)
@@ -267,7 +268,8 @@ class _Parts(NamedTuple):
 
 
 class _Copies:
-    """Copies of tensors; one of each, where the output of a module is the input of the next."""
+    """Copies of tensors. A tensor that is the output of a module and the input of the next has one
+    copy."""
 
     def __init__(self, is_on_cpu: bool) -> None:
         self._is_on_cpu = is_on_cpu
@@ -279,7 +281,7 @@ class _Copies:
     def make(self, value: Any) -> Any:
         if not is_tensor(value):
             return value
-        if value.is_inference():  # nobody counts what is written to it
+        if value.is_inference():  # writes to it are not counted
             return self._copy(value)
         found = self._made.get(id(value))
         if found is not None and found[1] == value._version and found[0]() is value:
@@ -289,8 +291,11 @@ class _Copies:
         return copy
 
     def make_input(self, value: Any, output: Any) -> Any:
-        """As it was before a module that returns it, changed: the copy of the module before, if
-        nobody else has changed it since."""
+        """The input as it was before a module that changes it and returns it.
+
+        This is the copy that was made after the module before, unless the tensor has changed
+        otherwise since.
+        """
         found = self._made.get(id(value)) if value is output else None
         if found is not None and found[1] + 1 == value._version and found[0]() is value:
             return found[2]
@@ -336,7 +341,7 @@ def _find_autocast(device: str) -> tuple[str, Any] | None:
     try:
         if torch.is_autocast_enabled(device):
             return device, torch.get_autocast_dtype(device)
-    except (TypeError, AttributeError, RuntimeError):  # an older torch, a device without it
+    except (TypeError, AttributeError, RuntimeError):  # an older torch, or a device without it
         pass
     return None
 
