@@ -1,4 +1,4 @@
-"""The two ends of a gathering: the root, to whom all is sent, and those who send."""
+"""The two ends of a gathering: the root, which receives the values, and the senders."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from monitorch.tracer._link import PENDING_MOST, Link, Note, RankError, name_ran
 Pending = _message.Pending
 Gathered = dict[str, tuple[list[Any], list[int], list[int]]]
 
-GRACE = 3.0  # seconds for the others, where an exception leaves the block
-LINGER = 10.0  # seconds for the others to read how it ended, where a rank is missing
-_KEPT = 1 << 26  # bytes that were sent, from which on it is asked whether they were received
+GRACE = 3.0  # seconds to wait for the others after an exception
+LINGER = 10.0  # seconds for the others to read the outcome, if a rank is missing
+_KEPT = 1 << 26  # sent bytes above which the sender checks whether they were received
 _END, _RECEIVED, _JOINED = "end", "received", "joined"
 
 logger = logging.getLogger("monitorch.tracer")
 
 
 class Step(NamedTuple):
-    """One gathering of one rank's: what it has traced, or the message that holds it."""
+    """A gathering of one rank: its traced values, or the message that holds them."""
 
     pending: Pending
     message: Any
@@ -32,11 +32,11 @@ class Step(NamedTuple):
 
 
 class End(NamedTuple):
-    """How the root's block was left."""
+    """The outcome of the root's block."""
 
-    message: str  # empty where all is well
+    message: str  # empty on success
     ranks: tuple[int, ...]
-    is_failure: bool  # for all, not for the root alone
+    is_failure: bool  # for all ranks, not only for the root
 
     def to_bytes(self) -> bytes:
         return json.dumps(self).encode()
@@ -48,19 +48,19 @@ class End(NamedTuple):
 
 
 class Root:
-    """Receives the step of each of the others, in the order of their ranks."""
+    """Receives the step of each other rank, in the order of the ranks."""
 
     def __init__(self, link: Link, allow_pickle: bool) -> None:
         self._link = link
         self._allow_pickle = allow_pickle
         self._step = 0
-        self._others = list(link.ranks[1:])  # those that have steps to come
+        self._others = list(link.ranks[1:])  # ranks that have further steps
         self._missing: tuple[int, ...] = ()
         self._failure: RankError | None = None
         self._complete: collections.deque[Gathered] = collections.deque()
 
     def join(self) -> None:
-        """All have entered their blocks."""
+        """Waits until all ranks have entered their blocks."""
         link = self._link
         if not link.wait(lambda: link.have_come(0, self._others)):
             missing = self._find_missing(0)
@@ -82,18 +82,18 @@ class Root:
             raise RankError(self._describe_missing(), self._missing)
 
     def keep(self, step: Step) -> None:
-        """Keeps the root's own part of a step that does not end."""
+        """Keeps the root's own values of a step that is not completed."""
         self._merge([(self._link.rank, step.pending)])
 
     def drain(self) -> list[Gathered]:
-        """The gatherings that are complete, or as complete as they get."""
+        """The gatherings that are complete, or that cannot become more complete."""
         complete = []
         while self._complete:
             complete.append(self._complete.popleft())
         return complete
 
     def hurry(self) -> None:
-        """An exception leaves the block: it is not kept for long."""
+        """Limits all waiting, since an exception is leaving the block."""
         self._link.leave_at = time.monotonic() + min(self._link.timeout, GRACE)
 
     def is_late(self) -> bool:
@@ -101,7 +101,7 @@ class Root:
         return leave_at is not None and time.monotonic() > leave_at + 1.0
 
     def close(self, error: BaseException | None) -> None:
-        """Notifies the others how it ended, and waits until they know."""
+        """Notifies the others of the outcome, and waits until they have read it."""
         link = self._link
         limit = min(link.timeout, LINGER if self._failure is not None else GRACE)
         message = self._describe_missing() if self._missing else ""
@@ -170,7 +170,7 @@ class Root:
         return tuple(rank for rank in self._others if not self._link.have_come(step, [rank]))
 
     def _fail(self, text: str, ranks: tuple[int, ...]) -> RankError:
-        """Notifies the others at once, since they may be about to wait."""
+        """Notifies the others at once, since they may be waiting."""
         self._missing = tuple(sorted({*self._missing, *ranks}))
         self._failure = RankError(text, self._missing)
         logger.error("%s", text)
@@ -193,13 +193,13 @@ class Root:
 
 
 class Sender:
-    """Sends its steps to the root, and waits for it at the end alone."""
+    """Sends its steps to the root, and waits for the root only at the end."""
 
     def __init__(self, link: Link, allow_pickle: bool) -> None:
         self._link = link
         self._allow_pickle = allow_pickle
         self._step = 0
-        self._received = 0  # the root has the steps up to this one
+        self._received = 0  # the number of steps that the root has received
         self._end: End | None = None
 
     def join(self) -> None:
@@ -216,7 +216,7 @@ class Sender:
         self._has_end()
         self._raise_failure()
         if self._end is not None:
-            return  # the root has left by an exception, and nobody listens
+            return  # the root's block has ended by an exception, and receives nothing
         self._step += 1
         self._link.send(self._step, step.message, step.is_last)
         if self._link.pending_size() > _KEPT:
@@ -225,13 +225,14 @@ class Sender:
             self._wait_for_end()
 
     def keep(self, step: Step) -> None:
-        """One that cannot be sent: the root would not know what to do with it."""
+        """Drops a step that cannot be sent: the root could not use it."""
 
     def drain(self) -> list[Gathered]:
         return []
 
     def hurry(self) -> None:
-        """An exception leaves the block; the root has GRACE to find out who is missing."""
+        """Limits all waiting, since an exception is leaving the block. The root has GRACE to find
+        missing ranks."""
         self._link.leave_at = time.monotonic() + min(self._link.timeout, GRACE) + GRACE / 2
 
     def is_late(self) -> bool:
@@ -244,7 +245,7 @@ class Sender:
             if self._end is not None:
                 link.note(f"ack/{link.rank}", b"1")
         except RankError:
-            pass  # the root has gone on, as it may
+            pass  # the root may have ended already
         link.close()
 
     def _has_end(self) -> bool:
@@ -261,7 +262,7 @@ class Sender:
             raise RankError(self._end.message, self._end.ranks)
 
     def _make_room(self) -> None:
-        """Waits where so much is under way that memory would not suffice."""
+        """Waits while the messages on their way need too much memory."""
         link = self._link
         self._has_progress()
         while link.pending_size() > PENDING_MOST and self._end is None:
@@ -274,7 +275,7 @@ class Sender:
         self._raise_failure()
 
     def _wait_for_news(self) -> None:
-        """The root finds out first who is missing, so it has a little more time."""
+        """Waits a little longer than the root, which must find the missing ranks first."""
         link = self._link
         if not link.wait(lambda: self._has_end() or self._has_progress(), link.timeout + GRACE):
             raise RankError(

@@ -44,7 +44,7 @@ from monitorch.tracer._link import Link, RankError, find_ranks
 
 Pending = _message.Pending
 
-_QUEUE_MOST = 64  # steps that wait for the thread of `overlap`
+_QUEUE_MOST = 64  # the most steps that wait for the thread of `overlap`
 
 
 class Gatherer:
@@ -68,15 +68,15 @@ class Gatherer:
         self.overlap = overlap
         self.timeout = timeout
         self.allow_pickle = allow_pickle
-        self.rank = 0  # of this process in the group; known from begin() on
+        self.rank = 0  # of this process in the group; set by begin()
         self.world_size = 1
         self.left: list[Gathered] = []
-        self._own_rank = 0  # in `ranks`, where no other rank is
+        self._own_rank = 0  # this rank in `ranks`, if it is the only one
         self._end: Root | Sender | None = None
         self._worker: _Worker | None = None
 
     def begin(self) -> None:
-        """The `with` block is entered."""
+        """Called on entry of the `with` block."""
         self.rank, self.world_size, self._own_rank = 0, 1, 0
         self.left = []
         self._end = self._worker = None
@@ -101,7 +101,8 @@ class Gatherer:
             self._worker = _Worker(self._end)
 
     def gather(self, pending: Pending) -> list[Gathered]:
-        """What was traced since the last gathering; gives what is complete by now."""
+        """Gathers the values since the last gathering. Returns the gatherings that are complete by
+        now."""
         if self._end is None:
             return self._alone(pending)
         step = self._end.prepare(pending, False)
@@ -112,7 +113,7 @@ class Gatherer:
         return self._end.drain()
 
     def finish(self, pending: Pending, error: BaseException | None) -> list[Gathered]:
-        """The last gathering; nothing is under way afterwards."""
+        """Gathers for the last time. Afterwards no message is on its way."""
         end, worker = self._end, self._worker
         self._end = self._worker = None
         if end is None:
@@ -156,7 +157,7 @@ class _Worker:
         self._thread.start()
 
     def add(self, step: Any) -> None:
-        """Waits where too many steps do already."""
+        """Adds a step. Waits if too many steps are waiting."""
         while True:
             if self._error is not None:
                 raise self._error
@@ -168,9 +169,9 @@ class _Worker:
     def finish(self, step: Any) -> None:
         self._put_last(step)
         while self._thread.is_alive():
-            self._thread.join(0.5)  # in pieces, so that Ctrl-C is heard
+            self._thread.join(0.5)  # in short waits, so that Ctrl-C works
             if self._end.is_late():
-                break  # an operation of the backend's does not end
+                break  # an operation of the backend does not end
         if self._error is not None:
             raise self._error
 
@@ -190,7 +191,7 @@ class _Worker:
                 self._end.go(step)
             except (
                 BaseException
-            ) as error:  # raised in the thread that trains, at its next gathering
+            ) as error:  # raised in the training thread, at its next gathering
                 self._error = error
                 break
             if step.is_last:
@@ -200,7 +201,7 @@ class _Worker:
 
 
 def _add_note(error: BaseException, text: str) -> None:
-    """What the user's own exception is not, but belongs to it."""
+    """Adds a note to the user's own exception."""
     if hasattr(error, "add_note"):
         error.add_note(f"monitorch.tracer: {text}")
     else:

@@ -1,9 +1,10 @@
-"""An HDF5 file that grows by rows, is closed in between, and survives its writer.
+"""An HDF5 file that grows by rows, is closed in between, and stays readable after a kill.
 
-It is opened for each gathering. Between them it has no mark of a writer, so any reader opens it,
-even after the process was killed. Rows are written in SWMR mode (single writer, multiple readers),
-in which HDF5 orders its writes so that a reader, or a kill, always finds whole rows. Datasets are
-created before, apart. A new file is created under another name and renamed.
+It is opened for each gathering. Between gatherings it has no mark of a writer, so any reader can
+open it, even after the process was killed. Rows are written in SWMR mode (single writer, multiple
+readers), in which HDF5 orders its writes so that a reader always finds whole rows, also after a
+kill. Datasets are created before that, separately. A new file is created under another name and
+renamed.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from monitorch._hdf5 import clear_mark, escape, has_mark, import_h5py, unescape
 from monitorch.tracer._rows import NO_RANK, find_widest
 
 _ENDS = {"": "values", "_iterations": "iterations", "_ranks": "ranks"}
-_ROLE = "monitorch"  # an attribute of our datasets: what they hold
-_FORMATS = ("v110", "latest")  # the oldest that knows SWMR, so that old readers read it
-_CHUNK_BYTES = 1 << 16  # at least about so many in a chunk
+_ROLE = "monitorch"  # attribute of monitorch's datasets: their role
+_FORMATS = ("v110", "latest")  # v110 is the oldest with SWMR, so that old readers can read it
+_CHUNK_BYTES = 1 << 16  # the approximate least bytes of a chunk
 _CHUNK_MOST = 1 << 22
-_SPARE = 1 << 18  # for what HDF5 writes beside the rows of a gathering
-_TEXT_MOST = 64  # bytes of a text, about
-_PATIENCE = 1.0  # seconds for another process to write
+_SPARE = 1 << 18  # bytes that HDF5 needs beside the rows of a gathering
+_TEXT_MOST = 64  # approximate bytes of a text
+_PATIENCE = 1.0  # seconds to wait for another process that writes
 
 logger = logging.getLogger("monitorch.tracer")
 _readers: dict[str, list[Any]] = {}  # files open for reading in this process, by path
@@ -48,7 +49,7 @@ class ResultFile:
         return os.path.exists(self.path)
 
     def read(self) -> Any:
-        """The file, open for reading until something is written."""
+        """The file, open for reading until the next write."""
         files = _readers.setdefault(self.path, [])
         if files and files[0]:
             return files[0]
@@ -56,7 +57,7 @@ class ResultFile:
         return files[0]
 
     def names(self) -> list[str]:
-        """Of the values."""
+        """The names of the values."""
         return [unescape(key) for key, item in self.read().items() if _role(item) == "values"]
 
     def close(self) -> None:
@@ -65,8 +66,8 @@ class ResultFile:
                 file.close()
 
     def append(self, parts: list[tuple[str, Any, Any, Any]]) -> None:
-        """Rows of (name, values, iterations, ranks). An OSError where they cannot be written, and
-        then none of them is."""
+        """Appends rows of (name, values, iterations, ranks). Raises OSError if they cannot be
+        written; then none is."""
         self.close()
         try:
             if self._is_begun or os.path.exists(self.path):
@@ -78,7 +79,7 @@ class ResultFile:
         self._is_begun = True
 
     def _begin(self, parts: list[tuple[str, Any, Any, Any]]) -> None:
-        """A new file, which is there as a whole or not at all."""
+        """Creates the file, as a whole or not at all."""
         place = f"{self.path}.{os.getpid()}.new"
         try:
             with self._h5py.File(place, "w", libver=_FORMATS, locking=False) as file:
@@ -98,7 +99,8 @@ class ResultFile:
         with self._h5py.File(self.path, "r", libver=_FORMATS, locking=False) as file:
             is_ready = all(self._is_ready(file, *part) for part in parts)
         if not is_ready:
-            # Between here and its end a kill leaves no mark: all is written when the file is closed.
+            # From here to the end of the block a kill leaves no mark: everything is written when
+            # the file is closed.
             with self._h5py.File(self.path, "r+", libver=_FORMATS, locking=False) as file:
                 clear_mark(self.path)
                 parts = [part for part in parts if self._prepare(file, *part)]
@@ -107,7 +109,8 @@ class ResultFile:
             _write(file, parts)
 
     def _wait_for_others(self) -> None:
-        """A mark of a writer's means that another writes just now, or was killed while it did."""
+        """Waits while the file has a writer's mark: another process is writing, or was killed while
+        it wrote."""
         end = time.monotonic() + _PATIENCE
         while has_mark(self.path):
             if time.monotonic() > end:
@@ -116,12 +119,13 @@ class ResultFile:
             time.sleep(0.01)
 
     def _open_for_rows(self) -> Any:
-        """In SWMR mode from the first moment; a file of the older format has no such mode."""
+        """Opens the file in SWMR mode from the start. Files of the older format do not have that
+        mode."""
         h5f, h5p = self._h5py.h5f, self._h5py.h5p
         access = h5p.create(h5p.FILE_ACCESS)
         access.set_libver_bounds(h5f.LIBVER_V110, h5f.LIBVER_LATEST)
         access.set_fclose_degree(h5f.CLOSE_STRONG)
-        with contextlib.suppress(AttributeError):  # of h5py before 3.9
+        with contextlib.suppress(AttributeError):  # h5py before 3.9
             access.set_file_locking(False, True)
         try:
             flags = h5f.ACC_RDWR | h5f.ACC_SWMR_WRITE
@@ -138,7 +142,8 @@ class ResultFile:
         return True
 
     def _prepare(self, file: Any, name: str, *arrays: Any) -> bool:
-        """Makes the datasets for these rows, or makes them anew with more axes; before SWMR begins."""
+        """Creates the datasets for these rows, or creates them again with more axes; before SWMR
+        mode. Returns False if the values cannot be saved."""
         key = escape(name)
         for (end, role), rows in zip(_ENDS.items(), arrays):
             found = file.get(key + end)
@@ -173,7 +178,8 @@ class ResultFile:
         return dataset
 
     def _widen(self, file: Any, key: str, old: Any, rows: Any, role: str) -> bool:
-        """Puts a dataset with more axes, or of a wider dtype, in its place where that is needed."""
+        """Replaces a dataset by one with more axes, or of a wider dtype, if the rows need it.
+        Returns False if it cannot hold them."""
         needs_more = _needs_more(old, rows)
         if not needs_more:
             return needs_more is False
@@ -190,7 +196,8 @@ class ResultFile:
 
 
 def _needs_more(dataset: Any, rows: Any) -> bool | None:
-    """More axes or a wider dtype than the dataset has; None if it cannot hold the rows."""
+    """Whether the rows need more axes or a wider dtype than the dataset has; None if it cannot hold
+    them."""
     is_text = rows.dtype.kind == "U"
     if is_text != (dataset.dtype.kind == "O"):
         return None
@@ -202,14 +209,15 @@ def _write(file: Any, parts: list[tuple[str, Any, Any, Any]]) -> None:
     for name, *arrays in parts:
         datasets = [file[escape(name) + end] for end in _ENDS]
         at = datasets[0].shape[0]
-        # Values last: a reader who sees a row sees whose it is, and it counts when it is there.
+        # Values last: a row counts when its value is written, and its iteration and rank are there
+        # by then.
         for dataset, rows in reversed(list(zip(datasets, arrays))):
             _append_rows(dataset, rows, at)
-            dataset.flush()  # HDF5 orders the writes within a dataset alone
+            dataset.flush()  # HDF5 orders only the writes within a dataset
 
 
 def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:
-    """The number of bytes in the file, at most, except what HDF5 itself needs."""
+    """The most bytes that the rows take in the file, without HDF5's own data."""
     size = _SPARE
     for _, *arrays in parts:
         for rows in arrays:
@@ -227,7 +235,8 @@ def _role(item: Any) -> str:
 
 
 def _choose_chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Rows of one gathering; small ones together with later gatherings, large ones divided."""
+    """The chunk for rows of one gathering: small rows share a chunk with later gatherings, large
+    ones are divided."""
     inner = [max(size, 1) for size in shape[1:]]
     axis = 0
     while axis < len(inner) and _product(inner) * itemsize > _CHUNK_MOST:
@@ -247,7 +256,8 @@ def _product(sizes: list[int]) -> int:
 
 
 def _append_rows(dataset: Any, rows: Any, at: int) -> None:
-    """One write; the dataset grows to the largest sizes, and HDF5 fills with zeros."""
+    """Appends rows in one write. The dataset grows to the largest sizes, and HDF5 fills with
+    zeros."""
     rows = rows.reshape(rows.shape[0], *(1,) * (dataset.ndim - rows.ndim), *rows.shape[1:])
     sizes = [max(a, b) for a, b in zip(dataset.shape[1:], rows.shape[1:])]
     if dataset.shape != (at + rows.shape[0], *sizes):

@@ -1,4 +1,4 @@
-"""What a traced model has in its methods' places, and how it gets its own back."""
+"""The replacements of a traced model's methods, and their removal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _MISSING = object()
 
 
 def same(value: Any) -> Any:
-    """The function that a method in an instance is pickled as."""
+    """Returns its argument. Pickles of a traced method call it."""
     return value
 
 
 class Installation:
-    """All that one tracer has added to a model; `remove` removes it completely."""
+    """The replacements and hooks that one tracer has added to a model; `remove` removes them
+    completely."""
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
@@ -48,7 +49,7 @@ class Installation:
         except RuntimeError as error:  # a ScriptModule
             logger.warning("%s is not traced: %s", target.path, error)
             return
-        self._hooks.append((hook, leave))  # Dynamo knows the latter by a weak reference
+        self._hooks.append((hook, leave))  # Dynamo refers weakly to `leave`
         _compiled.add_module_hook(leave)
 
     def remove(self) -> None:
@@ -67,7 +68,7 @@ _stacks: dict[tuple[int, str], list[_Place]] = {}  # the places of a method, the
 
 
 def renew(kind: type, name: str) -> None:
-    """A class has got another function of that name: its traced modules call that one."""
+    """Updates the traced modules of a class whose function of that name was replaced."""
     for stack in list(_stacks.values()):
         stack[0].renew(kind, name)
 
@@ -98,7 +99,7 @@ class _Place:
         _stacks.setdefault(self._key, []).append(self)
 
     def _reduce(self) -> tuple[Any, ...]:
-        """A copy of the model is not traced."""
+        """The way to pickle the method: a copy of the model is not traced."""
         stack = _stacks.get(self._key)
         found = stack[0]._found if stack else self._found
         if found is _MISSING:
@@ -106,7 +107,7 @@ class _Place:
         return same, (found,)
 
     def renew(self, kind: type, name: str) -> None:
-        """The innermost place calls what its class has now."""
+        """Makes the innermost place call the present function of its class."""
         if self._name != name or self._found is not _MISSING or not isinstance(self._module, kind):
             return
         method = getattr(type(self._module), name).__get__(self._module)
@@ -121,12 +122,12 @@ class _Place:
             self._tracked = None
 
     def _compile(self, method: Any) -> tuple[Any, Any]:
-        """The method with lines that record, and their code."""
+        """Compiles the method so that its lines record. Returns it with its code."""
         from monitorch._compile.function import CannotCompile, compile_function
 
         outer = method
         below = None
-        while isinstance(method, TracedMethod):  # another tracer's
+        while isinstance(method, TracedMethod):  # a place of another tracer
             below, method = method, method.__wrapped__
         function = getattr(method, "__func__", method)
         self._tracked = _find_tracked(function)
@@ -153,7 +154,7 @@ class _Place:
         stack = _stacks[self._key]
         index = stack.index(self)
         if index + 1 < len(stack):
-            # Another tracer's call is around this one.
+            # Another tracer has replaced this replacement.
             above = stack[index + 1]
             above._found = self._found
             above._traced.__wrapped__ = self._traced.__wrapped__
@@ -170,14 +171,15 @@ class _Place:
 
 
 def _find_tracked(function: Any) -> Tracked | None:
-    """The state of a function that the tracker has decorated: its wrapper chooses the code."""
+    """The state of a function with a decorator of monitorch.tracker, whose wrapper chooses the
+    code."""
     tracked = sys.modules.get("monitorch.tracker._tracked")
     found: Tracked | None = None if tracked is None else tracked.find(function)
     return found
 
 
 def _find_code(function: Any) -> types.CodeType:
-    """Of the function below the wrappers, which has the lines."""
+    """The code of the function inside the wrappers, which has the lines."""
     while isinstance(getattr(function, "__wrapped__", None), types.FunctionType):
         function = function.__wrapped__
     code: types.CodeType = function.__code__
@@ -185,7 +187,8 @@ def _find_code(function: Any) -> types.CodeType:
 
 
 def _leave_whole(code: types.CodeType, is_traced: bool) -> None:
-    """Keeps torch.compile away from a method whose frames are read, not from its callees."""
+    """Excludes a method whose frames are read from torch.compile, but not the functions that it
+    calls."""
     dynamo = sys.modules.get("torch._dynamo.eval_frame")
     change = getattr(dynamo, "skip_code" if is_traced else "reset_code", None)
     if change is not None:

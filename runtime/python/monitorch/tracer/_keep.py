@@ -1,6 +1,5 @@
-"""Copies values and detects changes where C does not: tensors of devices and of other classes,
-arrays, containers, objects.
-"""
+"""Copies of values, and detection of changes, for types that C does not handle: tensors of devices
+and of other classes, arrays, containers, objects."""
 
 from __future__ import annotations
 
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger("monitorch.tracer")
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...))
-_DEPTH_LIMIT = 64  # of containers within each other
+_DEPTH_LIMIT = 64  # of nested containers
 _FUNCTIONS = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
 
 class CannotKeep(Exception):
-    """Why a value is not kept."""
+    """The reason why a value is not kept."""
 
 
 class Keeper:
@@ -39,7 +38,7 @@ class Keeper:
         self._warned: set[str] = set()
 
     def keep(self, path: str, value: Any) -> Any:
-        """A copy that nobody else has; NotImplemented where there can be none."""
+        """A copy that no other object refers to; NotImplemented if the value cannot be copied."""
         try:
             return copy_value(value)
         except (CannotKeep, RuntimeError, TypeError, ValueError, RecursionError) as error:
@@ -49,7 +48,8 @@ class Keeper:
             return NotImplemented
 
     def save(self, path: str, value: Any, iteration: int) -> Any:
-        """The same, and what the pre_save callbacks make of it."""
+        """A copy as changed by the pre_save callbacks; NotImplemented if the value cannot be
+        copied."""
         kept = self.keep(path, value)
         if kept is NotImplemented:
             return kept
@@ -101,18 +101,18 @@ def _copy_tuple(value: tuple[Any, ...], depth: int) -> Any:
 
 
 def _copy_object(value: Any) -> Any:
-    """A deep copy; but tensors inside are detached, and modules are left as they are."""
+    """A deep copy in which tensors are detached and modules are shared."""
     memo: dict[int, Any] = {}
     for inner in _find_inside(value):
         memo[id(inner)] = _copy_tensor(inner) if is_tensor(inner) else inner
     try:
         return copy.deepcopy(value, memo)
-    except Exception as error:  # whatever a class of the user's raises
+    except Exception as error:  # a user's class may raise anything
         raise CannotKeep(f"a {type(value).__qualname__} cannot be copied: {error}") from error
 
 
 def _find_inside(value: Any) -> Iterator[Any]:
-    """The tensors and modules that the object holds, in whatever it holds them."""
+    """The tensors and modules inside the object, at any depth."""
     seen: set[int] = set()
     waiting = [value]
     while waiting:
@@ -131,7 +131,7 @@ def _find_inside(value: Any) -> Iterator[Any]:
 
 
 def _list_attributes(value: Any) -> list[Any]:
-    """What an instance holds, in its dictionary and its slots."""
+    """The values of an instance's dictionary and slots."""
     found = list(getattr(value, "__dict__", {}).values())
     for kind in type(value).__mro__:
         for member in kind.__dict__.values():
@@ -143,7 +143,7 @@ def _list_attributes(value: Any) -> list[Any]:
     return found
 
 
-# ---- what has changed ----
+# ---- changes ----
 
 _Mark = tuple[Any, ...]
 
@@ -158,7 +158,7 @@ def compare(last: list[_Mark] | None, value: Any, iteration: int) -> list[_Mark]
 
 
 def _mark(value: Any, iteration: int, depth: int) -> Iterator[_Mark]:
-    """Yields what distinguishes the value, and all that is in it, from another one."""
+    """Yields marks that differ if the value, or a value inside it, differs."""
     if isinstance(value, _PLAIN):
         yield "plain", type(value), value
     elif is_tensor(value):
@@ -180,7 +180,8 @@ def _mark(value: Any, iteration: int, depth: int) -> Iterator[_Mark]:
 
 
 def _refer(value: Any) -> Any:
-    """The object, without keeping it alive where that can be: the same thing for the same one."""
+    """A reference that keeps the object alive only if no weak one exists; equal for the same
+    object."""
     try:
         return weakref.ref(value)
     except TypeError:

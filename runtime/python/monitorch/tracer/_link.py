@@ -18,16 +18,16 @@ from typing import Any
 
 from monitorch.tracer import _message
 
-DEFAULT_TIMEOUT = 1800.0  # torch's own for process groups
-INLINE_MOST = 4096  # a message of so many bytes goes as a note
-PENDING_MOST = 1 << 30  # bytes that were sent and not yet received, before a sender waits
-_TAG = 29117  # the first of ours among the numbers that identify messages
+DEFAULT_TIMEOUT = 1800.0  # torch's default for process groups
+INLINE_MOST = 4096  # bytes of the largest message that is sent as a note
+PENDING_MOST = 1 << 30  # sent and not yet received bytes above which a sender waits
+_TAG = 29117  # the first of monitorch's tags, which identify messages
 _TAG_COUNT = 1024
 _NOTE = struct.Struct("<BQ")  # flags, the message's size
 _IS_LAST, _IS_INLINE = 1, 2
 _SHORTEST_SLEEP, _LONGEST_SLEEP = 0.0001, 0.01
 
-_begun: dict[tuple[int, ...], int] = {}  # how many links there were, by the group's ranks
+_begun: dict[tuple[int, ...], int] = {}  # number of links so far, by the group's ranks
 
 
 class RankError(TimeoutError):
@@ -59,8 +59,8 @@ def _as_seconds(timeout: Any) -> float:
 
 
 def find_ranks(group: Any) -> tuple[int, ...] | None:
-    """The ranks of a group, in order; None where there is no process group; () for a process that
-    is not in that group."""
+    """The ranks of a group, in order. None if there is no process group; () for a process that is
+    not in that group."""
     import torch.distributed as dist
 
     if not dist.is_available() or not dist.is_initialized():
@@ -89,7 +89,7 @@ class Link:
         self.root = ranks[0]
         self.is_root = self.rank == self.root
         self.timeout = _as_seconds(timeout)
-        self.leave_at: float | None = None  # nobody is waited for beyond, by time.monotonic()
+        self.leave_at: float | None = None  # the end of all waiting, by time.monotonic()
         number = _begun[ranks] = _begun.get(ranks, 0) + 1
         self._tag = _TAG + number % _TAG_COUNT
         prefix = f"monitorch.tracer/{zlib.crc32(repr(ranks).encode()):x}/{number}"
@@ -99,7 +99,8 @@ class Link:
         self._sent: collections.deque[tuple[int, Any, Any]] = collections.deque()
 
     def use_own_group(self) -> None:
-        """Keeps messages of a thread apart from the program's own. All ranks call it at once."""
+        """Separates a thread's messages from those of the program. All ranks must call it at the
+        same time."""
         backend = self._dist.get_backend(self.group)
         self.group = self._own_group = self._dist.new_group(
             list(self.ranks),
@@ -109,10 +110,10 @@ class Link:
         )
 
     def can_overlap(self) -> bool:
-        return bool(self._dist.get_backend(self.group) != "mpi")  # which knows one thread alone
+        return bool(self._dist.get_backend(self.group) != "mpi")  # MPI supports only one thread
 
     def close(self) -> None:
-        """Ends the link, after all was sent and received, or given up."""
+        """Ends the link. All messages were received, or are given up."""
         self._sent.clear()
         if self._own_group is not None:
             with contextlib.suppress(Exception):
@@ -121,7 +122,7 @@ class Link:
     # ---- notes ----
 
     def _find_store(self) -> Any:
-        """The default store; MPI has none, so there the root creates one and announces it."""
+        """The default store. MPI has none: there the root creates one and announces it."""
         from torch.distributed import distributed_c10d
 
         try:
@@ -149,7 +150,7 @@ class Link:
         return dist.TCPStore(host, port, None, False, timedelta(seconds=self.timeout))
 
     def _find_device(self) -> Any:
-        """Where the backend wants what it sends: on the CPU if it can."""
+        """The device from which the backend sends: the CPU if possible."""
         import torch
 
         sent = str(self._dist.get_backend_config(self.group))
@@ -162,7 +163,7 @@ class Link:
         self._ask(self._store.set, key, content)
 
     def read(self, key: str) -> bytes | None:
-        """The content under that key, or None."""
+        """The content of that key, or None."""
         if not self.has([key]):
             return None
         content: bytes = self._ask(self._store.get, key)
@@ -172,7 +173,7 @@ class Link:
         for key in keys:
             try:
                 self._store.delete_key(key)
-            except Exception:  # some stores cannot
+            except Exception:  # some stores cannot delete keys
                 return
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -188,7 +189,7 @@ class Link:
     # ---- waiting ----
 
     def wait(self, is_done: Callable[[], bool], limit: float | None = None) -> bool:
-        """Polls until it is done; False if that is not in time."""
+        """Polls until `is_done` returns true. Returns False if that takes too long."""
         begin = time.monotonic()
         end = begin + (self.timeout if limit is None else limit)
         sleep = _SHORTEST_SLEEP
@@ -208,7 +209,7 @@ class Link:
     # ---- messages ----
 
     def send(self, step: int, message: Any, is_last: bool) -> None:
-        """To the root; it need not be there yet. The memory is the link's from now on."""
+        """Sends to the root, which may receive it later. The link keeps the message until then."""
         size = message.numel()
         key = f"{step}/{self.rank}"
         flags = _IS_LAST if is_last else 0
@@ -224,7 +225,7 @@ class Link:
         self._sent.append((step, message, work))
 
     def forget_sent(self, step: int) -> None:
-        """The root has what was sent up to that step."""
+        """Frees the messages up to that step, which the root has received."""
         while self._sent and self._sent[0][0] <= step:
             self._sent.popleft()
 
@@ -250,7 +251,7 @@ class Link:
         return [Note(rank, content) for rank, content in zip(ranks, contents)]
 
     def receive(self, notes: list[Note]) -> list[Any]:
-        """The messages of these notes, on the CPU, index for index."""
+        """The messages of these notes, on the CPU, in the same order."""
         import torch
 
         works = []
@@ -290,6 +291,6 @@ class Note:
 
 
 def _shorten(error: Exception) -> str:
-    """torch's errors end with a trace of C++ calls."""
+    """The text of torch's error without its trace of C++ calls."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200]

@@ -1,4 +1,4 @@
-"""The memory that copies of tensors lie in: the process's own, or a file's where a limit says so."""
+"""The memory that holds copies of tensors: the process's own, or a file's above a limit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 
 _GRANULE = mmap.ALLOCATIONGRANULARITY
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-# Pages that the system hands out one by one cost more than what is copied there: much memory comes
-# in large pages, the rest all at once.
+# Page faults cost more time than the copies themselves. So large blocks use large pages, and others
+# are mapped with all their pages at once.
 _LARGE_PAGE = 2 << 20
 _AT_ONCE = getattr(mmap, "MAP_POPULATE", 0)
 _IN_LARGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", None)
-# What no result uses any more is kept for those that follow: its pages are there already.
+# Freed memory is kept for later values: its pages are mapped already.
 _KEPT_SIZE = 64 << 20
 _KEPT_COUNT = 64
 
@@ -25,7 +25,7 @@ _kept: list[mmap.mmap] = []
 
 
 def _round(size: int) -> int:
-    """To whole pages, one at least."""
+    """The size rounded up to whole pages, at least one."""
     return -(-max(size, 1) // _GRANULE) * _GRANULE
 
 
@@ -33,7 +33,7 @@ def _map(size: int) -> mmap.mmap:
     if size < _LARGE_PAGE or _IN_LARGE_PAGES is None:
         return mmap.mmap(-1, size, flags=_PRIVATE | _AT_ONCE)
     mapping = mmap.mmap(-1, size, flags=_PRIVATE)
-    with contextlib.suppress(OSError):  # a system that has no large pages gives small ones
+    with contextlib.suppress(OSError):  # without large pages the system uses small ones
         mapping.madvise(_IN_LARGE_PAGES)
     return mapping
 
@@ -43,7 +43,7 @@ def _find_kept(size: int) -> mmap.mmap | None:
         if len(mapping) == size:
             try:
                 _kept.remove(mapping)
-            except ValueError:  # another thread was faster
+            except ValueError:  # another thread has removed it
                 continue
             return mapping
     return None
@@ -55,18 +55,17 @@ def _keep(mapping: mmap.mmap) -> None:
 
 
 class Memory:
-    """Provides memory. Beyond `limit` bytes it lies in an unnamed file, which the system writes to
-    the disk when it needs the room, and which disappears with the last tensor in it.
-    """
+    """Provides memory. Above `limit` bytes it uses an unnamed file, which the system writes to the
+    disk when it needs the memory, and which is deleted with the last tensor in it."""
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
         self.used = 0
-        self.spilled = 0  # bytes of the file
+        self.spilled = 0  # in bytes of the file
         self._file: Any = None
 
     def chunk(self, size: int) -> tuple[Any, int]:
-        """So many bytes: what owns them, and where they begin."""
+        """Returns memory of that size: its owner and its address."""
         owner = self._make(_round(size))
         return owner, ctypes.addressof(ctypes.c_char.from_buffer(owner))
 
@@ -88,21 +87,21 @@ class Memory:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="monitorch-")
         number, start = self._file.fileno(), self.spilled
-        # Asked for now: a full disk is an OSError here, and no signal later.
+        # Reserved now: a full disk raises OSError here, and no signal later.
         os.posix_fallocate(number, start, size)
         self.spilled += size
         return mmap.mmap(number, size, offset=start)
 
     def settle(self, values: list[Any]) -> None:
-        """Moves tensors that were gathered, or made by callbacks, into the file where they are too
-        much."""
+        """Moves tensors that were gathered, or made by callbacks, into the file if they exceed the
+        limit."""
         if self.limit is None:
             return
         for index, value in enumerate(values):
             if not _is_plain_tensor(value):
                 continue
             if self.used + value.nbytes <= self.limit:
-                self.used += value.nbytes  # as long as the results live
+                self.used += value.nbytes  # as long as the results exist
             else:
                 owner = self._make_in_file(_round(value.nbytes))
                 name = str(value.dtype).partition(".")[2]
@@ -129,11 +128,11 @@ def make_tensor(
     shape: tuple[int, ...],
     strides: tuple[int, ...] | None = None,
 ) -> Any:
-    """The tensor whose values lie there; without strides they are in row-major order."""
+    """A tensor of the values at that offset of the memory; without strides in row-major order."""
     import torch
 
     kind = getattr(torch, dtype)
-    with torch.inference_mode(False):  # what was traced in it may be trained with
+    with torch.inference_mode(False):  # training may use tensors that were traced in inference mode
         if count == 0:
             return torch.empty(shape, dtype=kind, device="cpu")
         values = torch.frombuffer(owner, dtype=kind, count=count, offset=offset)

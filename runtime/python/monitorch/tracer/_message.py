@@ -5,8 +5,8 @@ of all tensors, those with the largest elements first, so that each begins at a 
 element's size. No object is pickled, and no pickle is loaded, unless both sides allow it.
 
 In the JSON None, bools, numbers, texts and lists represent themselves. Everything else is an object
-with one key, which is the name of one of the readers below. What cannot be written so arrives as
-NotGathered.
+with one key, which is the name of one of the readers below. Objects that cannot be written this way
+arrive as NotGathered.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from typing import Any
 Pending = dict[str, tuple[list[Any], list[int]]]
 
 ALIGNMENT = 64
-_SIZE = 8  # of the number before the JSON
-_DEEPEST = 64  # containers within each other
-_LARGEST = 1024  # bits of an int that JSON's readers are given as it is
+_SIZE = 8  # bytes of the number before the JSON
+_DEEPEST = 64  # the most levels of nested containers
+_LARGEST = 1024  # the most bits of an int that is written as a number
 
 logger = logging.getLogger("monitorch.tracer")
 _warned: set[str] = set()
 
 
 class MessageError(ValueError):
-    """Bytes that are no message of another rank's."""
+    """The bytes are not a message of another rank."""
 
 
 class NotGathered:
@@ -65,7 +65,8 @@ class NotGathered:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """The program's modes (no gradients, inference, counting of operations) see nothing of ours."""
+    """Hides monitorch's operations from the program's modes (no gradients, inference, counting of
+    operations)."""
     import torch
     from torch.utils import _python_dispatch
 
@@ -79,7 +80,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def pack(pending: Pending, device: Any = "cpu", allow_pickle: bool = False) -> Any:
-    """A message, a flat tensor of bytes on `device`, in memory of its own."""
+    """Returns a message: a flat tensor of bytes on `device`, in memory of its own."""
     import torch
 
     with undisturbed():
@@ -104,13 +105,13 @@ def pack(pending: Pending, device: Any = "cpu", allow_pickle: bool = False) -> A
 
 
 def unpack(message: Any, rank: int, allow_pickle: bool = False) -> Pending:
-    """What was packed by that rank. The tensors lie in the message's memory."""
+    """Reads the message of that rank. The tensors share the message's memory."""
     try:
         with undisturbed():
             return _Reader(message, rank, allow_pickle).read()
     except MessageError:
         raise
-    except Exception as error:  # JSON that says something else than pack() writes
+    except Exception as error:  # JSON that pack() would not write
         raise MessageError(f"a message of rank {rank} is damaged: {error}") from error
 
 
@@ -119,7 +120,7 @@ def _round_up(size: int) -> int:
 
 
 def _copy_bytes(tensors: list[Any], memory: Any) -> None:
-    """One operation for neighbours on one device."""
+    """Copies the tensors. Neighbours on one device are copied in one operation."""
     import torch
 
     begin = at = 0
@@ -143,7 +144,7 @@ def _as_bytes(tensor: Any) -> Any:
     flat = tensor.reshape(-1)
     if not flat.numel():
         return flat.new_empty(0, dtype=torch.uint8)
-    if flat.stride(0) != 1:  # of a single element too
+    if flat.stride(0) != 1:  # also for a single element
         flat = flat.new_empty(flat.shape).copy_(flat)
     return flat.view(torch.uint8)
 
@@ -155,8 +156,8 @@ class _Writer:
         self.torch = torch
         self.allow_pickle = allow_pickle
         self.tensors: list[Any] = []
-        self.places: list[dict[str, int]] = []  # the objects of the JSON that name them
-        self._around: list[int] = []  # the ids of the containers around a value
+        self.places: list[dict[str, int]] = []  # objects of the JSON that refer to the tensors
+        self._around: list[int] = []  # the ids of the containers around the present value
 
     def write(self, value: Any) -> Any:
         kind = type(value)
@@ -176,7 +177,7 @@ class _Writer:
             self._around.append(id(value))
             try:
                 written = self._write_container(value, kind)
-            except Exception:  # a mapping of the program's own may raise what it likes
+            except Exception:  # a user's mapping may raise anything
                 written = None
             finally:
                 self._around.pop()
@@ -212,16 +213,16 @@ class _Writer:
         if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
             return None
         try:
-            array = numpy.array(value)  # from_numpy needs positive strides and may not write
+            array = numpy.array(value)  # from_numpy needs positive strides and writable memory
             tensor = self.torch.from_numpy(array)
         except (TypeError, ValueError):
-            return None  # of texts, objects, structures
+            return None  # an array of texts, objects or structures
         return {"array": [isinstance(value, numpy.generic), self._add(tensor)]}
 
     def _write_tensor(self, value: Any) -> Any:
         try:
             tensor = _to_plain(value)
-        except Exception:  # a subclass may refuse whatever it likes
+        except Exception:  # a subclass may refuse any operation
             tensor = None
         if tensor is None:
             return self._write_other(value)
@@ -258,11 +259,11 @@ class _Writer:
 
 
 def _to_plain(value: Any) -> Any:
-    """A strided tensor, or the parts of another one, or None where there are no values."""
+    """The value as a strided tensor, or as the parts of another one; None if it has no values."""
     import torch
 
     tensor = value.detach()
-    if hasattr(tensor, "to_local"):  # a DTensor: what this rank holds
+    if hasattr(tensor, "to_local"):  # the part of a DTensor that this rank holds
         tensor = tensor.to_local()
     if tensor.is_meta or tensor.is_quantized or tensor.is_nested:
         return None

@@ -1,5 +1,5 @@
-"""From paths to what they can match in a model: modules whose outputs are wanted, and methods whose
-variables are."""
+"""The matches of paths in a model: modules whose outputs are wanted, and methods whose variables
+are wanted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _FORWARD = "forward"
 
 
 class Target(NamedTuple):
-    """A module's output where `method` is empty, else a method."""
+    """A module's output if `method` is empty, else a method."""
 
     module: Any
     path: str
     method: str
-    state: int  # behind the method's name
-    is_output: bool  # what the method returns is wanted
+    state: int  # after the method's name
+    is_output: bool  # whether the method's result is wanted
     has_variables: bool
-    is_root: bool  # the model's forward, by which iterations are counted
+    is_root: bool  # whether it is the model's forward, which counts iterations
 
 
 class _Failure(NamedTuple):
@@ -40,7 +40,7 @@ class _Failure(NamedTuple):
 
 
 class Resolver:
-    """Finds what the paths of a Tracing can match in a model, as it is now."""
+    """Finds the possible matches of a Tracing's paths in a model, in its present state."""
 
     def __init__(self, tracing: Tracing, model: Any, paths: tuple[str, ...]) -> None:
         self._tracing = tracing
@@ -51,7 +51,7 @@ class Resolver:
         self._targets: list[Target] = []
 
     def find_targets(self) -> list[Target]:
-        """All of them; the model's own forward is always there, and first."""
+        """All targets. The model's own forward is always included, as the first."""
         self._visit(self._model, "", _START)
         found = [target for target in self._targets if not target.is_root]
         roots = [target for target in self._targets if target.is_root]
@@ -59,7 +59,7 @@ class Resolver:
         return [*(roots or [root]), *found]
 
     def find_unmatched(self) -> Iterator[str]:
-        """Yields, for each path that can match nothing, why. Call it after find_targets."""
+        """Yields the reason for each path that can match nothing. Call it after find_targets."""
         for number, path in enumerate(self._paths):
             if number not in self._matched:
                 yield self._explain(number, path)
@@ -96,7 +96,7 @@ class Resolver:
 
     def _add_method(self, module: Any, path: str, name: str, state: int) -> None:
         waiting = self._tracing.waiting(state)
-        # A star at the end stands for modules.
+        # A star at the end matches modules.
         ends = [item for item in waiting if item[2] is None and item[4] is not None]
         more = [item for item in waiting if item[2] is not None]
         self._matched.update(item[0] for item in ends)
@@ -130,7 +130,7 @@ class Resolver:
         return is_found
 
     def _resolve_items(self, value: Any, path: str, state: int) -> None:
-        """Follows a path behind `self`: modules now, the rest when the method runs."""
+        """Follows a path after `self`: modules now, the rest when the method runs."""
         waiting = self._tracing.waiting(state)
         self._matched.update(item[0] for item in waiting if item[2] is None)
         more = [item for item in waiting if item[2] is not None]
@@ -171,7 +171,7 @@ class Resolver:
 
 
 def _split(path: str) -> list[str]:
-    """At dots with no backslash before them."""
+    """Splits at dots that have no backslash before them."""
     segments = [""]
     is_escaped = False
     for character in path:
@@ -196,7 +196,7 @@ def _peek(module: Any, name: str) -> Any:
 
 
 def _list_classes(module: Any) -> list[type]:
-    """The user's own: not torch's."""
+    """The user's own classes, not torch's."""
     return [
         kind
         for kind in type(module).__mro__
@@ -205,7 +205,7 @@ def _list_classes(module: Any) -> list[type]:
 
 
 def _list_attributes(module: Any) -> set[str]:
-    """What it has, and what its methods may give it yet."""
+    """The attributes that it has, and those that its methods may add later."""
     names = {name for name in module.__dict__ if not name.startswith("_")}
     for home in ("_modules", "_parameters", "_buffers"):
         names.update(module.__dict__.get(home, ()))
@@ -217,7 +217,7 @@ def _list_attributes(module: Any) -> set[str]:
 
 
 def _list_own_methods(module: Any) -> list[str]:
-    """forward, and what the user's classes define."""
+    """forward, and the methods that the user's classes define."""
     names = [_FORWARD]
     for kind in _list_classes(module):
         for name, value in kind.__dict__.items():
@@ -227,7 +227,7 @@ def _list_own_methods(module: Any) -> list[str]:
 
 
 def _list_methods(module: Any, waiting: list[Any]) -> list[str]:
-    """Methods that a path may select: a star selects the user's own ones, a name any."""
+    """Methods that a path may select: a star selects the user's own ones, a name any method."""
     named = [item[2] for item in waiting if not item[3]]
     starred = _list_own_methods(module) if any(item[3] for item in waiting) else []
     return list(dict.fromkeys([*filter(lambda name: _is_method(module, name), named), *starred]))
@@ -239,7 +239,7 @@ def _is_method(module: Any, name: str) -> bool:
 
 
 def _find_function(module: Any, name: str) -> Any:
-    """The function that has the method's lines: below wrappers that say what they wrap."""
+    """The function that has the method's lines, inside wrappers that set `__wrapped__`."""
     found = getattr(module, name, None)
     for _ in range(32):
         inner = getattr(found, "__wrapped__", None)

@@ -1,4 +1,4 @@
-"""Values of any kind as rows of an array, all of one shape and dtype."""
+"""Rows of an array, all of one shape and dtype, made of values of any kind."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from monitorch._models import is_tensor
 logger = logging.getLogger("monitorch.tracer")
 _warned: set[tuple[str, str]] = set()
 
-NO_ITERATION, NO_RANK = 0, -1  # what stands where a row has fewer than others
+NO_ITERATION, NO_RANK = 0, -1  # the fillers of rows that have fewer than others
 
 
 class Kinds:
-    """Which dtype the values of a kind are stored in."""
+    """The dtypes in which values of each kind are stored."""
 
     def __init__(self, iteration: Any, floating: Any, integer: Any) -> None:
         self.iteration = _find_dtype("iteration_dtype", iteration, "iu")
@@ -22,7 +22,7 @@ class Kinds:
         self.integer = _find_dtype("int_dtype", integer, "iu")
 
     def choose(self, array: Any) -> Any:
-        """The dtype that such an array is stored in; None where there is none."""
+        """The dtype in which such an array is stored; None if it cannot be stored."""
         import numpy
 
         kind = array.dtype.kind
@@ -36,7 +36,7 @@ class Kinds:
 
 
 def find_widest(dtypes: list[Any]) -> Any:
-    """Of the kind that holds all: of bools, integers, floating-point and complex numbers."""
+    """The dtype of the most general kind: bools, integers, floating-point and complex numbers."""
     import numpy
 
     if all(dtype.kind == "U" for dtype in dtypes):
@@ -61,7 +61,7 @@ def _find_dtype(argument: str, given: Any, kinds: str) -> Any:
 def make_rows(
     name: str, values: list[Any], iterations: list[int], ranks: list[int], kinds: Kinds
 ) -> tuple[Any, Any, Any] | None:
-    """Values, iterations and ranks, a row for each value; None where nothing can be stored."""
+    """Values, iterations and ranks, a row for each value; None if no value can be stored."""
     import numpy
 
     arrays = [_as_array(value) for value in values]
@@ -103,7 +103,7 @@ def _as_array(value: Any) -> Any:
         return numpy.stack(parts) if same else None
     try:
         return numpy.asarray(value)
-    except Exception:  # a ragged list, or whatever __array__ raises
+    except Exception:  # a ragged list, or any error of __array__
         return None
 
 
@@ -123,12 +123,13 @@ def _tensor_as_array(tensor: Any) -> Any:
             if tensor.dtype is torch.complex32:
                 tensor = tensor.to(torch.complex64)
             return tensor.numpy()
-    except Exception:  # one without values
+    except Exception:  # a tensor without values
         return None
 
 
 def _clip(name: str, array: Any, dtype: Any) -> Any:
-    """Integers beyond the dtype's become its nearest, not something else modulo 2^32."""
+    """Replaces integers beyond the dtype's range by the nearest one, so that they do not wrap
+    around."""
     import numpy
 
     if array.size == 0 or array.dtype.kind == "b" or numpy.can_cast(array.dtype, dtype):
@@ -144,7 +145,7 @@ def _clip(name: str, array: Any, dtype: Any) -> Any:
 
 
 def _spread(numbers: list[int], count: int, dtype: Any, fill: int) -> Any:
-    """One for each row, or where a row was stacked of several, a row of them."""
+    """One number for each row, or a row of numbers for a row that was stacked of several values."""
     import numpy
 
     each = -(-len(numbers) // count)

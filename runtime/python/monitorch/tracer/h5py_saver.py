@@ -76,7 +76,7 @@ class H5PYSaverCallback:
     def __call__(
         self, name: str, values: list[Any], iterations: list[int], ranks: list[int]
     ) -> None:
-        """Moves the values into the file; what cannot be stored stays in the lists."""
+        """Moves the values into the file. Values that cannot be stored stay in the lists."""
         if not values or not (self._is_gathering or _is_first_rank()):
             return
         rows = make_rows(name, values, iterations, ranks, self._kinds)

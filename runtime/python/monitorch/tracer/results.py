@@ -91,7 +91,7 @@ class TracedValues:
         return LabelledArray(filled, axes, labels, numpy.array(ranks, dtype=numpy.int64))
 
     def _number_rows(self) -> list[tuple[int, int]]:
-        """For each value its iteration, and which it is of that iteration on its rank."""
+        """The iteration of each value, and its index among those of that iteration and rank."""
         counts: dict[tuple[int, int], int] = {}
         places = []
         for iteration, rank in zip(self.iterations, self.ranks):

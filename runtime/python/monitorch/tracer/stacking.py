@@ -74,7 +74,7 @@ def stack_padded_tensors(name: str, values: list[Any], *rest: object) -> None:
 
 
 def _find_tensors(name: str, values: list[Any]) -> list[Any] | None:
-    """The values as tensors of one dtype on one device; None where there is nothing to stack."""
+    """The values as tensors of one dtype on one device; None if there is nothing to stack."""
     if not values:
         return None
     import torch

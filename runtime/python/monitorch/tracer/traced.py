@@ -80,6 +80,6 @@ class TracedModel:
         self.tracer.__exit__(*exception)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "model":  # before __init__: a copy is being made
+        if name == "model":  # before __init__, while a copy is made
             raise AttributeError(name)
         return getattr(self.model, name)

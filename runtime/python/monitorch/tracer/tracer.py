@@ -129,9 +129,9 @@ class ModelTracer:
         self._lock = threading.RLock()
         self._installation: Installation | None = None
         self._prepare()
-        self._find_targets()  # says what can match nothing
+        self._find_targets()  # warns of paths that can match nothing
 
-    # ---- what a user asks ----
+    # ---- the user's interface ----
 
     @property
     def results(self) -> Results:
@@ -196,7 +196,7 @@ class ModelTracer:
         except Exception as failure:
             if error is None:
                 raise
-            # What leaves the block is what the user has to see.
+            # The exception that leaves the block is the one to report.
             logger.warning("the last values were not gathered: %s", failure)
 
     def _leave(self) -> None:
@@ -207,7 +207,7 @@ class ModelTracer:
         _hooks.end_watching(self._tracing)
         self._tracing.open(False)
 
-    # ---- within ----
+    # ---- inside the block ----
 
     def _prepare(self) -> None:
         """Creates the state of one block."""
@@ -264,7 +264,7 @@ class ModelTracer:
         complete: list[Gathered] = []
         try:
             pending = self._detach()
-        except BaseException as failure:  # a callback's; the other ranks are not to wait
+        except BaseException as failure:  # a callback's; the other ranks must not wait
             self._gatherer.finish({}, error or failure)
             raise
         try:
@@ -331,7 +331,7 @@ def _alone(pending: Pending) -> Gathered:
 
 
 def _is_backward() -> bool:
-    """Whether autograd runs in this thread, so that a module's call is a repeated one."""
+    """Whether autograd runs in this thread, so that the call of a module is a repeated one."""
     import torch
 
     return torch._C._current_graph_task_id() != -1
