@@ -1,4 +1,5 @@
-/* The type Gauge: the built-in metrics of one module output or parameter. */
+/* The type Gauge: the built-in metrics of one module output or parameter. The types Switch and
+ * Probe, which call gauges during a monitored step. */
 #include "runtime/python/monitor/gauge.h"
 
 #include "runtime/array/statistics/gauge.h"
@@ -16,17 +17,17 @@ static bool gauge_devices_add(struct session *session,
                               PyObject *object,
                               const struct tensor *tensor);
 
-/* One, or one for each index of the axis. */
+/* The values for the whole tensor, or for one index of the axis. */
 struct slot {
     struct gauge gauge;
     struct spread
-        *spread; /* owned; NULL where no metric needs it, or nothing was added yet */
+        *spread; /* owned; NULL if no metric needs it, or nothing was added yet */
 };
 
 struct gauge_object {
     PyObject_HEAD PyObject *keys; /* owned: a tuple of str, one for each metric */
     unsigned char metrics[GAUGE_METRIC_COUNT];
-    PyObject *histogram; /* owned: the key of it; NULL: it is not wanted */
+    PyObject *histogram; /* owned: the key of the histogram; NULL: none is wanted */
     bool has_spread;
     bool has_axis;
     int axis;
@@ -37,10 +38,11 @@ struct gauge_object {
 
 /* ---- measuring ---- */
 
-/* Indices of an axis that have a slot each; larger dimensions are not measured. */
+/* Limit of the indices of an axis, which have a slot each. Tensors with a larger dimension are
+ * not measured. */
 #define SLOT_COUNT_MAX 65536
 
-/* False with an exception set: no memory. */
+/* Makes room for `count` slots. Returns false with an exception set if memory ran out. */
 static bool slots_want(struct gauge_object *gauge, size_t count)
 {
     void *slots = gauge->slots;
@@ -59,7 +61,8 @@ static bool slots_want(struct gauge_object *gauge, size_t count)
     return true;
 }
 
-/* The whole array, or the part of it at one index of an axis. */
+/* Measures the whole array, or the part of it at one index of an axis. Returns false with an
+ * exception set. */
 static bool measure(struct gauge_object *gauge, size_t index, const struct tensor *part)
 {
     struct statistics statistics;
@@ -89,7 +92,8 @@ static bool measure(struct gauge_object *gauge, size_t index, const struct tenso
     return true;
 }
 
-/* Removes the dimension from shape and strides. */
+/* Makes `part` the array without the dimension `axis`. Its shape and strides are stored in the
+ * caller's arrays. */
 static void drop_dimension(const struct tensor *tensor,
                            uint32_t axis,
                            struct tensor *part,
@@ -192,8 +196,8 @@ static PyObject *measure_output(struct session *session,
     return NULL;
 }
 
-/* Measures the tensor where it lies. NULL: done; else why it could not be read, a new
- * reference to a str. NULL with an exception set where memory ran out. */
+/* Measures the tensor in its memory. Returns NULL on success, else a new str with the reason why
+ * it cannot be read. NULL with an exception set if memory ran out. */
 static PyObject *gauge_measure(PyObject *self, PyObject *object)
 {
     struct session *session = PyType_GetModuleState(Py_TYPE(self));
@@ -210,7 +214,7 @@ static PyObject *gauge_measure(PyObject *self, PyObject *object)
     return reason;
 }
 
-/* A call that a backward pass makes again: counted, not measured. */
+/* Counts a call that a backward pass repeats. Such a call is not measured. */
 static void gauge_note_recomputed(PyObject *self)
 {
     struct gauge_object *gauge = (struct gauge_object *)self;
@@ -220,7 +224,7 @@ static void gauge_note_recomputed(PyObject *self)
     }
 }
 
-/* What a device has computed for an array that gauge_measure has begun with. */
+/* Adds the statistics that a device has computed for an array of gauge_measure. */
 static void
 gauge_write(PyObject *self, enum dtype dtype, const struct statistics *statistics)
 {
@@ -240,11 +244,11 @@ struct wait {
     bool is_reported;
 };
 
-/* What gauges keep of a session. */
+/* The gauges' part of a session. */
 struct gauge_devices {
-    struct device_queue *queue; /* owned; NULL: none was needed yet */
+    struct device_queue *queue; /* owned; NULL: not needed yet */
     struct wait *waits;         /* owned */
-    unsigned fork_count;        /* what session_fork_count() was when it was made */
+    unsigned fork_count;        /* session_fork_count() when the queue was made */
 };
 
 static void report(void *context, void *target, const struct statistics *statistics)
@@ -256,7 +260,7 @@ static void report(void *context, void *target, const struct statistics *statist
     wait->is_reported = true;
 }
 
-/* Whether all were reported. */
+/* Frees all waits. Returns whether all were reported. */
 static bool waits_drop(struct gauge_devices *devices)
 {
     bool are_written = true;
@@ -283,7 +287,8 @@ static void gauge_devices_end(void *part)
 static const struct part_kind gauge_part = {sizeof(struct gauge_devices), NULL, NULL,
                                             gauge_devices_end};
 
-/* NULL: no memory. */
+/* The session's part, with its queue. In a fork the parent's work is dropped. NULL: out of
+ * memory. */
 static struct gauge_devices *devices_get(struct session *session)
 {
     struct gauge_devices *devices = parts_get(&session->parts, &gauge_part);
@@ -303,7 +308,7 @@ static struct gauge_devices *devices_get(struct session *session)
     return devices;
 }
 
-/* Begins to measure the tensor for the gauge. False: it cannot be measured there. */
+/* Starts to measure the tensor for the gauge. Returns false if its device cannot measure it. */
 static bool gauge_devices_add(struct session *session,
                               PyObject *gauge,
                               PyObject *object,
@@ -327,7 +332,8 @@ static bool gauge_devices_add(struct session *session,
     return true;
 }
 
-/* Waits for all that was begun, and adds it to the gauges. False: some of it was lost. */
+/* Waits for all started measurements, and adds them to the gauges. Returns false if some were
+ * lost. */
 static bool gauge_devices_flush(struct session *session)
 {
     const struct gauge_devices *known = parts_get(&session->parts, &gauge_part);
@@ -445,14 +451,15 @@ static PyObject *gauge_add_method(PyObject *self, PyObject *tensor)
 
 /* ---- reading ---- */
 
-/* The key, or with an axis key/index; a new reference. */
+/* The name of a metric: the key, or with an axis key/index. A new reference. */
 static PyObject *key_of(const struct gauge_object *gauge, PyObject *key, size_t index)
 {
     return gauge->has_axis ? PyUnicode_FromFormat("%U/%zu", key, index)
                            : Py_NewRef(key);
 }
 
-/* Steals the value's reference. */
+/* Puts the value into the dict. Steals the reference to the value. Returns false with an
+ * exception set. */
 static bool put(const struct gauge_object *gauge,
                 PyObject *dict,
                 PyObject *key,
@@ -587,9 +594,9 @@ int gauge_exec(PyObject *module)
     return module_add_object(module, "GAUGE_EDGES", edges());
 }
 
-/* What torch calls after a module's forward on a step that is monitored. */
+/* ---- Switch and Probe: torch calls a probe after a module's forward ---- */
 
-/* One for all probes of a monitor: whether they measure. */
+/* Turns all probes of a monitor on and off; each probe holds the same Switch. */
 struct switch_object {
     PyObject_HEAD char is_on;
 };
@@ -597,13 +604,14 @@ struct switch_object {
 struct probe {
     PyObject_HEAD PyObject *owner; /* owned: the Switch */
     PyObject *gauges;              /* owned: a tuple */
-    PyObject *callback;            /* owned; NULL: the gauges alone */
-    PyObject *unread;              /* owned: called with what a gauge could not read */
-    PyObject
-        *get_task; /* owned: torch's function for the running backward pass's number */
-    void *module;  /* its address: copies of the module have the hook too */
+    PyObject *callback;            /* owned; NULL: only the gauges are called */
+    PyObject *unread;              /* owned: called if a gauge could not read a value */
     PyObject *
-        last; /* owned: a weak reference to the tensor that visit() got last; NULL: none */
+        get_task; /* owned: torch's function that returns the number of the running backward pass */
+    void *
+        module; /* the module's address, to recognise copies of the module, which have the same hook */
+    PyObject *
+        last; /* owned: a weak reference to the last tensor that visit() got; NULL: none */
     uint32_t last_version; /* of that tensor */
 };
 
@@ -694,8 +702,8 @@ static PyObject *probe_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 
 /* ---- the hook ---- */
 
-/* Whether a backward pass runs in this thread: then activation checkpointing has called the module,
- * once more. */
+/* Whether a backward pass runs in this thread. If so, activation checkpointing repeats the call
+ * of the module. */
 static bool is_in_backward(const struct probe *probe)
 {
     PyObject *number =
@@ -714,7 +722,7 @@ static void note_recomputed(const struct probe *probe)
     }
 }
 
-/* False with an exception set. */
+/* Measures the output with one gauge. Returns false with an exception set. */
 static bool measure_one(const struct probe *probe, PyObject *gauge, PyObject *output)
 {
     PyObject *reason = gauge_measure(gauge, output);
@@ -760,7 +768,8 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     if (probe->callback != NULL) {
-        /* Between arguments and output torch hands over keywords, where that was asked for. */
+        /* torch passes keywords between arguments and output if the hook was registered with
+         * them. */
         result =
             PyObject_CallFunctionObjArgs(probe->callback, arguments[0], arguments[1],
                                          output, count > 3 ? arguments[2] : NULL, NULL);
@@ -774,7 +783,8 @@ probe_leave(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 
 /* ---- a local variable ---- */
 
-/* Whether nothing counts how often it is written to, as of tensors made in inference mode. */
+/* Whether the tensor has no version that counts writes, as tensors that were made in inference
+ * mode. */
 static bool has_no_version(uint32_t version, PyObject *tensor)
 {
     PyObject *number = version > 0 ? NULL : PyObject_GetAttrString(tensor, "_version");
@@ -785,7 +795,7 @@ static bool has_no_version(uint32_t version, PyObject *tensor)
     return has_none;
 }
 
-/* Keeps which tensor it is, and in which version. Whether it differs from the one before. */
+/* Stores the tensor and its version. Returns whether it differs from the previous one. */
 static bool
 note_tensor(struct probe *probe, struct tensor_access *access, PyObject *tensor)
 {

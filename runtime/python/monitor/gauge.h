@@ -11,13 +11,13 @@
 
 #include "runtime/python/record/session.h"
 
-/* Adds the type and GAUGE_METRICS, GAUGE_EDGES to the module: 0, or -1 with an exception set. */
+/* Adds the type Gauge and the tuples GAUGE_METRICS and GAUGE_EDGES to the module. Returns 0, or
+ * -1 with an exception set. */
 int gauge_exec(PyObject *module);
 
-/* The types Switch and Probe: what torch calls after a module's forward on a step that is
- * monitored. */
+/* The types Switch and Probe. torch calls a probe after a module's forward in a monitored step. */
 
-/* Adds the types to the module: 0, or -1 with an exception set. */
+/* Adds the types to the module. Returns 0, or -1 with an exception set. */
 int probe_exec(PyObject *module);
 
 #endif
