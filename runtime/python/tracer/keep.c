@@ -1,4 +1,4 @@
-/* Values that are met: what each path was last, and whether it has changed. */
+/* The values that a Tracing keeps, and the check whether a path's value has changed. */
 #include "runtime/base/hash/hash.h"
 
 #include "runtime/base/memory.h"
@@ -8,16 +8,16 @@
 
 #include <assert.h>
 
-/* The values that a Tracing keeps: copies of tensors, and objects, in the order of their visits.
+/* ---- kept values: copies of tensors, and objects, in the order of their visits ----
  *
- * A plain tensor is copied where it lies into memory that many share: a small one costs less so
- * than a call of torch does. It is made a tensor again when somebody asks for it (keep.c). */
+ * A plain tensor is copied in C, into memory that many copies share: for a small tensor that
+ * costs less than a call of torch. The copy is turned into a tensor when the user asks for it. */
 
 #define CHUNK_MAX_SIZE  ((size_t)4 << 20)
 #define CHUNK_ALIGNMENT 64
-#define SHARED_MAX_SIZE ((size_t)256 << 10) /* of a copy in memory that others share */
+#define SHARED_MAX_SIZE ((size_t)256 << 10) /* largest copy in shared memory */
 
-/* Not inlined: it is once for many. */
+/* Adds an empty list. NULL with an exception set. Not inlined: one call serves many values. */
 static __attribute__((noinline)) struct kept_list *add_list(struct tracing *tracing)
 {
     struct kept_list *list = tracing->spare;
@@ -41,7 +41,7 @@ static __attribute__((noinline)) struct kept_list *add_list(struct tracing *trac
     return list;
 }
 
-/* The next one, which counts from now on; NULL with an exception set. */
+/* Adds an item, which the caller must fill. NULL with an exception set. */
 HOT static struct kept *add_kept(struct tracing *tracing)
 {
     struct kept_list *list = tracing->last_kept;
@@ -53,8 +53,8 @@ HOT static struct kept *add_kept(struct tracing *tracing)
     return list == NULL ? NULL : &list->items[list->count++];
 }
 
-/* Keeps an object, whose reference is stolen; NULL means that an exception is set. False with an
- * exception set. */
+/* Keeps an object. Steals the reference; NULL means that an exception is set. Returns false with
+ * an exception set. */
 static bool tracing_keep_object(struct tracing *tracing,
                                 struct traced_path *path,
                                 PyObject *object,
@@ -101,7 +101,8 @@ static bool renew_chunk(struct tracing *tracing)
     return true;
 }
 
-/* Room for a copy; its owner is a new reference, or NULL with an exception set. */
+/* Reserves memory for a copy. Returns a new reference to the memory's owner, or NULL with an
+ * exception set. */
 HOT static PyObject *
 reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset)
 {
@@ -124,7 +125,7 @@ reserve_bytes(struct tracing *tracing, size_t size, char **bytes, size_t *offset
     return Py_NewRef(tracing->chunk);
 }
 
-/* It is used once less; NULL: nothing. */
+/* Ends one use of the form, which may be NULL. A form without uses becomes a spare one. */
 static void kept_form_leave(struct tracing *tracing, struct kept_form *form)
 {
     if (form != NULL && --form->user_count == 0) {
@@ -133,7 +134,7 @@ static void kept_form_leave(struct tracing *tracing, struct kept_form *form)
     }
 }
 
-/* NULL with an exception set. */
+/* A spare form or a new one; NULL with an exception set. */
 static struct kept_form *make_form(struct tracing *tracing)
 {
     struct kept_form *form = tracing->spare_forms;
@@ -145,8 +146,8 @@ static struct kept_form *make_form(struct tracing *tracing)
     return form;
 }
 
-/* The path's copies are of that form from now on. False with an exception set. Not inlined: most
- * are as the last one. */
+/* Changes the form of the path's copies. Returns false with an exception set. Not inlined: most
+ * copies have the form of the last one. */
 static __attribute__((noinline)) bool change_form(struct tracing *tracing,
                                                   struct traced_path *path,
                                                   const struct block_form *block)
@@ -162,7 +163,7 @@ static __attribute__((noinline)) bool change_form(struct tracing *tracing,
     return true;
 }
 
-/* The form, used once more; NULL with an exception set. */
+/* The form for a copy of the path, with one more use. NULL with an exception set. */
 HOT static struct kept_form *use_form(struct tracing *tracing,
                                       struct traced_path *path,
                                       const struct block_form *block)
@@ -175,7 +176,8 @@ HOT static struct kept_form *use_form(struct tracing *tracing,
     return path->form;
 }
 
-/* The next one. What is owned or used is taken. False with an exception set. */
+/* Adds a copy. Takes over its owner and its use of a form, also on failure. Returns false with
+ * an exception set. */
 HOT static inline bool add_copy(struct tracing *tracing, const struct kept *copy)
 {
     struct kept *kept = add_kept(tracing);
@@ -189,7 +191,8 @@ HOT static inline bool add_copy(struct tracing *tracing, const struct kept *copy
     return true;
 }
 
-/* Keeps a copy of a tensor's values, as they lie there. False with an exception set. */
+/* Keeps a copy of a tensor's values in the order of its memory. Returns false with an exception
+ * set. */
 HOT static bool tracing_keep_block(struct tracing *tracing,
                                    struct traced_path *path,
                                    const struct tensor_block *block,
@@ -220,7 +223,7 @@ static bool is_of_form(const struct block_form *form, const struct array *array)
                   array->dimension_count * sizeof(*array->shape)) == 0;
 }
 
-/* Of a copy of the array's values, in row-major order, that many bytes: as use_form. */
+/* use_form for a copy of the array's values in row-major order, of `size` bytes. */
 static struct kept_form *use_array_form(struct tracing *tracing,
                                         struct traced_path *path,
                                         const struct array *array,
@@ -242,8 +245,8 @@ static struct kept_form *use_array_form(struct tracing *tracing,
     return use_form(tracing, path, &form);
 }
 
-/* The same of a tensor whose memory can be read, of no more than TENSOR_BLOCK_DIMENSIONS
- * dimensions: in row-major order. False with an exception set. */
+/* Keeps a copy in row-major order of a tensor whose memory can be read and that has at most
+ * TENSOR_BLOCK_DIMENSIONS dimensions. Returns false with an exception set. */
 static bool tracing_keep_copy(struct tracing *tracing,
                               struct traced_path *path,
                               const struct tensor *tensor,
@@ -273,7 +276,7 @@ static bool tracing_keep_copy(struct tracing *tracing,
     return add_copy(tracing, &kept);
 }
 
-/* What becomes of the values that a Tracing has kept when somebody asks for them. */
+/* ---- turning kept values into Python objects ---- */
 
 static PyObject *make_numbers(const int64_t *numbers, uint32_t count)
 {
@@ -314,7 +317,8 @@ static bool append(PyObject *list, PyObject *item)
     return is_good;
 }
 
-/* Adds the value to its path's (values, iterations); `pairs` has a place for each path. */
+/* Adds the value to its path's (values, iterations). `pairs` has an item for each path. Returns
+ * false with an exception set. */
 static bool
 measure_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
 {
@@ -329,7 +333,7 @@ measure_one(struct tracing *tracing, const struct kept *kept, PyObject **pairs)
                   PyLong_FromUnsignedLongLong(kept->iteration));
 }
 
-/* By path, in the order of their first values. NULL with an exception set. */
+/* The dict of paths, in the order in which they first matched. NULL with an exception set. */
 static PyObject *measure_all(struct tracing *tracing, const struct kept_list *kept)
 {
     size_t path_count = tracing->traced_count;
@@ -375,7 +379,7 @@ static void forget(struct tracing *tracing, struct kept_list *kept)
 
 PyObject *tracing_detach(struct tracing *tracing)
 {
-    /* Others may trace on while this makes objects. */
+    /* The list is detached first: other threads may keep values while objects are made. */
     struct kept_list *kept = tracing->kept;
     PyObject *result;
 
@@ -395,7 +399,7 @@ void tracing_forget_kept(struct tracing *tracing)
     tracing->spare = NULL;
 }
 
-/* ---- The paths that have matched, and the state of each in each thread ---- */
+/* ---- the paths that have matched, and their states for each thread ---- */
 
 void *tracing_allocate(struct arena *arena, size_t count, size_t size)
 {
@@ -434,7 +438,7 @@ static struct traced_path *add_path(struct tracing *tracing, PyObject *name)
     if (number != NULL) {
         path = make_path(tracing, name);
         if (path != NULL && PyDict_SetItem(tracing->numbers, name, number) < 0) {
-            path = NULL; /* it stays, unused */
+            path = NULL; /* it stays in the arena, unused */
         }
         Py_DECREF(number);
     }
@@ -473,7 +477,8 @@ void traced_path_release(struct traced_path *path)
     Py_XDECREF(path->name);
 }
 
-/* One more, or where there are enough the one that was added first. */
+/* Adds a state for the thread. If the path has TRACED_STATE_MAX of them, one is reused, in
+ * rotation. NULL with an exception set. */
 static struct traced_state *
 traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thread)
 {
@@ -498,18 +503,19 @@ traced_state_add(struct tracing *tracing, struct traced_path *path, uint64_t thr
     return state;
 }
 
-/* ---- How long the tensors are held that paths were last ---- */
+/* ---- how long the last tensors of paths are held ---- */
 
-/* The tensor that the path was last, by a weak reference from now on. */
+/* Replaces the state's last value by a weak reference to the tensor. */
 static void traced_state_refer_weakly(struct traced_state *state, PyObject *value)
 {
     tracing_replace(&state->last, PyWeakref_NewRef(value, NULL));
     if (state->last == NULL) {
-        PyErr_Clear(); /* without one it is another each time */
+        PyErr_Clear(); /* without a reference each value counts as changed */
     }
 }
 
-/* What nobody else has cannot occur again; what may is known by a weak reference. */
+/* Releases the held tensor. If others hold it too and `may_come_again`, a weak reference is
+ * stored; otherwise it cannot occur again. */
 static void drop(struct traced_state *state, bool may_come_again)
 {
     PyObject *held = state->held;
@@ -547,7 +553,7 @@ HOT void tracing_let_go(struct tracing *tracing,
     }
 }
 
-/* Removes one of the thread's from the list; NULL: there is none. */
+/* Removes a state of the thread from the list. NULL: there is none. */
 HOT static struct traced_state *reuse_listed(struct tracing *tracing, uint64_t thread)
 {
     struct traced_state **place = &tracing->listed;
@@ -575,11 +581,11 @@ HOT void tracing_let_all_go(struct tracing *tracing, uint64_t thread, bool is_ro
     }
 }
 
-/* What a tensor is known again by. A weak reference costs more than to hold the tensor, which can
- * be done as long as the program does. */
+/* How a tensor is recognised later. A weak reference costs more than holding the tensor, but a
+ * tensor may be held only as long as the program holds it. */
 enum reference { REFERENCE_WEAK, REFERENCE_HELD };
 
-/* A value that is recorded. */
+/* A value to record. */
 struct delivery {
     struct tracing *tracing;
     struct traced_path *path;
@@ -592,7 +598,8 @@ struct delivery {
 
 /* ---- keeping ---- */
 
-/* Lets Python keep it, and call what the user wants to be called. */
+/* Passes the value to the user's function, or to Python's function that keeps it. Returns false
+ * with an exception set. */
 static bool keep_by_python(const struct delivery *delivery)
 {
     const struct tracing_calls *calls = &delivery->tracing->calls;
@@ -613,7 +620,8 @@ static bool keep_by_python(const struct delivery *delivery)
                                delivery->iteration);
 }
 
-/* `tensor` is NULL where nothing could be found out. */
+/* Keeps a tensor. `tensor` is NULL if it could not be described. Returns false with an exception
+ * set. */
 static bool keep_tensor(const struct delivery *delivery,
                         enum tensor_class class,
                         const struct tensor *tensor)
@@ -628,7 +636,7 @@ static bool keep_tensor(const struct delivery *delivery,
                              delivery->iteration);
 }
 
-/* ---- what has changed ---- */
+/* ---- changes of values ---- */
 
 static void become(struct traced_state *state, enum traced_kind kind)
 {
@@ -639,8 +647,9 @@ static void become(struct traced_state *state, enum traced_kind kind)
     }
 }
 
-/* Batch norm writes to its buffers, and `.data` to any tensor, without a new version. What
- * autograd follows is not written to so. */
+/* Whether writes to the tensor may leave its version unchanged. Batch norm writes so to its
+ * buffers, and `.data` to any tensor. Tensors that autograd follows, except parameters, are not
+ * written to in this way. */
 static bool has_uncounted_writes(bool requires_grad, bool is_parameter)
 {
     return !requires_grad || is_parameter;
@@ -664,8 +673,8 @@ HOT static bool is_last(const struct traced_state *state, const PyObject *value)
            (state->last != NULL && PyWeakref_GetObject(state->last) == value);
 }
 
-/* Whether the value is the tensor that the path was last, and nothing but writes that a version
- * does not count could have changed it. Not inlined: most are not. */
+/* Whether the value is the path's last tensor, and was changed at most by writes that leave the
+ * version unchanged. Not inlined: for most values the answer is no. */
 HOT static __attribute__((noinline)) bool
 is_same_tensor(const struct delivery *delivery)
 {
@@ -677,7 +686,7 @@ is_same_tensor(const struct delivery *delivery)
                tensor_version(delivery->tracing->session->access, delivery->value);
 }
 
-/* From now on the path was this tensor last. */
+/* Stores the tensor as the path's last value. */
 HOT static void refer_to_tensor(const struct delivery *delivery)
 {
     struct traced_state *state = delivery->state;
@@ -696,7 +705,8 @@ HOT static void refer_to_tensor(const struct delivery *delivery)
     }
 }
 
-/* The same bytes in another order are other values. */
+/* The hash of the values. It includes the strides, since the same bytes in another order are
+ * other values. */
 static uint64_t hash_block(const struct tensor_block *block)
 {
     const struct block_form *form = block->form;
@@ -719,7 +729,7 @@ HOT static bool keep_block(const struct delivery *delivery,
         is_same_tensor(delivery)) {
         return true;
     }
-    /* First: what follows may run code of others, to which the memory belongs. */
+    /* The copy is made first: the next calls may run other code, which owns the memory. */
     if (!tracing_keep_block(delivery->tracing, delivery->path, block,
                             delivery->iteration)) {
         return false;
@@ -733,8 +743,8 @@ HOT static bool keep_block(const struct delivery *delivery,
     return true;
 }
 
-/* A tensor is the same as long as it is the same object, of the same version, in the same
- * iteration. Not inlined: most go the short way. */
+/* Records a tensor. It counts as unchanged if it is the same object, of the same version, in the
+ * same iteration, with the same hash. Not inlined: most tensors are recorded by keep_block. */
 static __attribute__((noinline)) bool record_tensor(const struct delivery *delivery,
                                                     enum tensor_class class)
 {
@@ -763,7 +773,8 @@ static __attribute__((noinline)) bool record_tensor(const struct delivery *deliv
     return is_good;
 }
 
-/* Numbers, texts and None, of exactly these types: their comparison is Python's own. */
+/* Whether the value is a number, a text or None of exactly these types, so that comparing it
+ * runs no code of the user. */
 static bool is_plain(PyObject *value)
 {
     return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) ||
@@ -814,7 +825,7 @@ static bool keep_other(const struct delivery *delivery)
     return keep_by_python(delivery);
 }
 
-/* Not inlined: most are tensors. */
+/* Records a value that is no plain tensor. Not inlined: most values are tensors. */
 static __attribute__((noinline)) bool keep_object(const struct delivery *delivery)
 {
     PyObject *value = delivery->value;
@@ -824,7 +835,7 @@ static __attribute__((noinline)) bool keep_object(const struct delivery *deliver
         return keep_plain(delivery);
     }
     if (traced_method_check(value)) {
-        return true; /* of ours */
+        return true; /* an object of this module */
     }
     info = type_cache_get(&delivery->tracing->session->types, Py_TYPE(value));
     if (info->kind == TYPE_TENSOR && info->tensor != TENSOR_CLASS_NUMPY) {
@@ -838,7 +849,7 @@ static __attribute__((noinline)) bool keep_object(const struct delivery *deliver
     return keep_other(delivery);
 }
 
-/* The short way, of most: what is small and lies in memory without gaps. */
+/* Records a value. The short path serves most values: small tensors without gaps in memory. */
 HOT static bool keep_new(const struct delivery *delivery)
 {
     const struct kept_form *last = delivery->path->form;

@@ -1,4 +1,4 @@
-/* The class Tracing: paths, and what was kept of what they match. */
+/* The classes Tracing, TracedMethod and OutputHook. */
 #include "runtime/python/tracer/tracing.h"
 
 #include "runtime/base/memory.h"
@@ -7,7 +7,8 @@
 
 /* ---- visits ---- */
 
-/* Any site may be one of a traced method, which has a plan of what it concerns. */
+/* Chooses all sites: any of them may belong to a traced method, and only the method's plan shows
+ * whether it matters. */
 static bool choose(const struct consumer *consumer,
                    const struct site_module *module,
                    consumer_set bit,
@@ -32,7 +33,8 @@ static const struct consumer_kind tracing_kind = {choose, visit_tracing};
 
 /* ---- moments ---- */
 
-/* Whether the model's calls are traced in the mode that it is in. Negative: an exception. */
+/* Whether the model's calls are traced in its current mode, training or evaluation. Negative
+ * with an exception set. */
 static int is_in_mode(const struct tracing *tracing)
 {
     PyObject *training;
@@ -50,7 +52,8 @@ static int is_in_mode(const struct tracing *tracing)
     return is_training == (tracing->mode == TRACING_TRAINING);
 }
 
-/* Of a call outside of any call of the model: not those that autograd makes again. */
+/* Whether values are traced outside of any call of the model. Calls that autograd repeats are
+ * not. Negative with an exception set. */
 static int is_active_alone(const struct tracing *tracing)
 {
     PyObject *answer;
@@ -67,7 +70,8 @@ static int is_active_alone(const struct tracing *tracing)
     return is_backward < 0 ? -1 : !is_backward;
 }
 
-/* The moment of what is called now. False with an exception set. */
+/* Finds the moment of the current code: that of the innermost traced call, or a new one. Returns
+ * false with an exception set. */
 static HOT bool tracing_find_moment(const struct tracing *tracing,
                                     struct tracing_moment *moment)
 {
@@ -97,7 +101,8 @@ static bool begin_iteration(struct tracing *tracing, struct tracing_moment *mome
     return is_active >= 0;
 }
 
-/* The model's call has ended, by an exception perhaps, which stays. */
+/* Handles the end of a call of the model. An exception that is set stays set. Returns false with
+ * a new exception set. */
 static bool end_iteration(struct tracing *tracing, uint64_t iteration)
 {
     PyObject *type, *error, *traceback, *result;
@@ -133,7 +138,7 @@ static struct traced_call *find_outer(const struct tracing *tracing)
     return outer;
 }
 
-/* The thread's calls begin with it. */
+/* Makes the call the innermost one of the thread. */
 HOT static void push(struct traced_call *call)
 {
     const struct traced_method *method = call->method;
@@ -148,7 +153,8 @@ HOT static void push(struct traced_call *call)
     thread->traced = call;
 }
 
-/* The call has ended, by an exception perhaps, which stays. */
+/* Releases the tensors that are held for the call's variables, after the call has ended. An
+ * exception that is set stays set. */
 HOT static void let_go(const struct traced_call *call)
 {
     const struct traced_method *method = call->method;
@@ -200,7 +206,7 @@ HOT static PyObject *method_call(PyObject *self, PyObject *args, PyObject *keywo
     if (!tracing->is_open) {
         return PyObject_Call(method->inner, args, keywords);
     }
-    Py_INCREF(self); /* the module may lose it meanwhile */
+    Py_INCREF(self); /* the module may release it during the call */
     if (method->is_root ? begin_iteration(tracing, &call.moment)
                         : tracing_find_moment(tracing, &call.moment)) {
         result = call_inner(method, &call, args, keywords);
@@ -217,7 +223,7 @@ bool traced_method_check(PyObject *object)
     return PyType_GetSlot(Py_TYPE(object), Py_tp_call) == (void *)method_call;
 }
 
-/* Whatever else is asked of it is asked of the method. */
+/* Other attributes are those of the wrapped method. */
 static PyObject *method_getattr(PyObject *self, PyObject *name)
 {
     PyObject *found = PyObject_GenericGetAttr(self, name);
@@ -276,7 +282,7 @@ static int method_clear(PyObject *self)
 
     Py_CLEAR(method->module);
     Py_CLEAR(method->reduction);
-    return 0; /* the others are needed as long as it may be called */
+    return 0; /* the others are needed as long as it can be called */
 }
 
 static void method_dealloc(PyObject *self)
@@ -301,7 +307,7 @@ static void method_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The path of a method's or module's output; NULL with an exception set. */
+/* The path for the output of a method or module; NULL with an exception set. */
 static struct traced_path *tracing_find_output(struct tracing *tracing, PyObject *name)
 {
     Py_ssize_t size;
@@ -392,7 +398,7 @@ static int tracing_add_method_type(PyObject *module)
 
 struct output_hook {
     PyObject_HEAD struct tracing *tracing; /* owned */
-    struct traced_path *path;              /* borrowed from it */
+    struct traced_path *path;              /* borrowed from `tracing` */
 };
 
 PyDoc_STRVAR(leave_doc,
@@ -599,7 +605,7 @@ static PyObject *tracing_join(PyObject *unused, PyObject *args)
     return result;
 }
 
-/* ---- what was kept ---- */
+/* ---- kept values ---- */
 
 PyDoc_STRVAR(detach_doc,
              "detach() -> dict\n\n"
@@ -693,7 +699,7 @@ static int tracing_traverse(PyObject *self, visitproc visit, void *arg)
     for (const struct kept_list *list = tracing->kept; list != NULL;
          list = list->next) {
         for (size_t i = 0; i < list->count; i++) {
-            /* A copy's owner is one of many holders. */
+            /* A copy's owner is shared by many copies, so it is not visited. */
             if (list->items[i].form == NULL) {
                 Py_VISIT(list->items[i].owner);
             }
@@ -731,7 +737,7 @@ static void tracing_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* A tuple of bytes. False with an exception set. */
+/* Reads the paths from a tuple of bytes. Returns false with an exception set. */
 static bool read_paths(struct tracing *tracing, PyObject *given)
 {
     uint32_t count = (uint32_t)PyTuple_Size(given);
@@ -813,7 +819,7 @@ static PyObject *tracing_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     return (PyObject *)tracing;
 }
 
-/* What is of that type is a consumer of visits. */
+/* Registers the type as a kind of consumer. Returns 0, or -1 with an exception set. */
 static int add_consumer_type(PyObject *module, PyType_Spec *spec)
 {
     struct session *session = PyModule_GetState(module);

@@ -1,4 +1,5 @@
-/* From the visit of a site to the variables of the method that it stands in. */
+/* Visits of sites in traced methods: finds the variables that a site may have changed, and
+ * records them. */
 #include "runtime/python/tracer/tracing.h"
 
 #include "runtime/base/memory.h"
@@ -6,9 +7,7 @@
 
 #include <assert.h>
 
-/* ---- plans: which variables a site concerns ---- */
-
-/* ---- The variables of traced methods: the names that paths may match ---- */
+/* ---- variables of traced methods: names that paths may match ---- */
 
 struct method_memory *method_memory_use(struct tracing *tracing)
 {
@@ -20,7 +19,7 @@ struct method_memory *method_memory_use(struct tracing *tracing)
             return (struct method_memory *)PyErr_NoMemory();
         }
         arena_init(&memory->arena);
-        memory->user_count = 1; /* by the Tracing, as long as more may be made */
+        memory->user_count = 1; /* the Tracing's use, as long as it may make methods */
         tracing->method_memory = memory;
     }
     memory->user_count++;
@@ -43,7 +42,7 @@ static bool is_variable(const struct traced_variable *variable, struct slice nam
     return text != NULL && slice_equal((struct slice){text, (size_t)size}, name);
 }
 
-/* The path that ends at the variable. NULL with an exception set. */
+/* The path that ends at the variable of that name. NULL with an exception set. */
 static struct traced_path *find_end(struct traced_method *method, struct slice name)
 {
     struct buffer text = BUFFER_INIT;
@@ -96,7 +95,7 @@ static bool init_variable(struct traced_variable *variable,
     return true;
 }
 
-/* NULL with an exception set. */
+/* Adds a variable to the method. NULL with an exception set. */
 static struct traced_variable *
 add_variable(struct traced_method *method, struct slice name, uint32_t state)
 {
@@ -121,8 +120,8 @@ add_variable(struct traced_method *method, struct slice name, uint32_t state)
     return variable;
 }
 
-/* The method's variable of that name; NULL: no path wants it, or, where the result is false, an exception is
- * set. */
+/* Finds the method's variable of that name, and adds it if it is new. `variable` is NULL if no
+ * path wants it. Returns false with an exception set. */
 static bool traced_variable_find(struct traced_method *method,
                                  struct slice name,
                                  struct traced_variable **variable)
@@ -148,7 +147,7 @@ static bool traced_variable_find(struct traced_method *method,
     return *variable != NULL;
 }
 
-/* `self` of `self.scale`. */
+/* The first part of a name: `self` of `self.scale`. */
 static struct slice root_of(struct slice name)
 {
     return slice_part(name, 0, slice_find(name, SLICE("."), 0));
@@ -208,7 +207,8 @@ static bool plan_writes(struct traced_plan *plan,
     return true;
 }
 
-/* `self`, which nearly every line reads, where nothing of it is wanted. */
+/* Whether the variable is `self` and no path matches anything in it. Nearly every line reads
+ * `self`, so it is left out. */
 static bool is_owner(const struct traced_variable *variable,
                      const struct traced_method *method,
                      PyObject *frame)
@@ -246,7 +246,8 @@ static bool plan_reads(struct traced_plan *plan,
     return true;
 }
 
-/* What was changed under another name is seen at the end at the latest. */
+/* Adds all other variables to a return's site, so that changes made under another name are found
+ * at the end of the call. */
 static void plan_rest(struct traced_plan *plan,
                       struct traced_site *planned,
                       const struct traced_method *method)
@@ -259,7 +260,7 @@ static void plan_rest(struct traced_plan *plan,
     }
 }
 
-/* What is returned is no variable. */
+/* Plans a site. A return's value is no variable, so it is skipped. */
 static bool plan_site(struct traced_plan *plan,
                       struct traced_site *planned,
                       struct traced_method *method,
@@ -279,7 +280,7 @@ static bool plan_site(struct traced_plan *plan,
     return true;
 }
 
-/* All that its sites read: a return reads all of them. */
+/* Finds the variables that a site may change. A return reads all variables. */
 static bool find_variables(struct traced_method *method, const struct site *site)
 {
     struct traced_variable *variable;
@@ -298,8 +299,8 @@ static bool find_variables(struct traced_method *method, const struct site *site
     return true;
 }
 
-/* The function's first site, and how many there are up to its last one, with those of other
- * functions between. */
+/* The function's first site, and the number of sites up to its last one. Sites of other
+ * functions between them are included. */
 static uint32_t
 count_sites(const struct site_table *table, uint32_t function, uint32_t *first)
 {
@@ -315,7 +316,7 @@ count_sites(const struct site_table *table, uint32_t function, uint32_t *first)
     return *first < table->site_count ? last - *first + 1 : 0;
 }
 
-/* The most steps that they can have; false with an exception set. */
+/* The largest possible number of steps. Returns false with an exception set. */
 static bool count_steps(const struct traced_plan *plan,
                         struct traced_method *method,
                         const struct site_table *table,
@@ -373,7 +374,8 @@ static bool fill_plan(struct traced_plan *plan,
     return true;
 }
 
-/* The method's plan for the function of that module, whose frame runs; NULL with an exception set. */
+/* The method's plan for the function of that module, whose frame is running. NULL with an
+ * exception set. */
 static HOT const struct traced_plan *traced_plan_find(struct traced_method *method,
                                                       const struct site_module *module,
                                                       uint32_t function,
@@ -402,7 +404,7 @@ static HOT const struct traced_plan *traced_plan_find(struct traced_method *meth
     return plan;
 }
 
-/* Not inlined: most paths end at a variable. */
+/* Records the values inside a variable. Not inlined: most paths end at a variable. */
 static __attribute__((noinline)) bool
 walk_variable(const struct traced_call *call,
               const struct traced_variable *variable,
@@ -426,7 +428,7 @@ walk_variable(const struct traced_call *call,
     return is_good;
 }
 
-/* `self`, which nearly every line reads, is no value. */
+/* Records the value, unless it is `self`, which nearly every line reads, and no path names it. */
 HOT static bool record_value(const struct traced_call *call,
                              struct traced_path *path,
                              bool is_named,
@@ -437,7 +439,7 @@ HOT static bool record_value(const struct traced_call *call,
                               is_named);
 }
 
-/* Where not its value alone is wanted. Not inlined: of most it is. */
+/* Records a variable that has longer paths, too. Not inlined: most variables have none. */
 static __attribute__((noinline)) bool
 record_variable(const struct traced_call *call,
                 const struct traced_variable *variable,
@@ -450,7 +452,7 @@ record_variable(const struct traced_call *call,
     return !variable->has_more || walk_variable(call, variable, value);
 }
 
-/* What the variable holds by now: a new reference; NULL: nothing. */
+/* The variable's current value: a new reference, or NULL if it is not bound. */
 static PyObject *find_current(const struct traced_call *call,
                               const struct traced_variable *variable)
 {
@@ -459,7 +461,7 @@ static PyObject *find_current(const struct traced_call *call,
                : frame_find(call->frame, true, variable->name, variable->slot);
 }
 
-/* What is deleted is not held any longer. */
+/* Releases the held tensors of variables that are not bound any more. */
 static void let_go_of_unbound(const struct traced_call *call)
 {
     struct traced_method *method = call->method;
@@ -476,7 +478,8 @@ static void let_go_of_unbound(const struct traced_call *call)
     }
 }
 
-/* Whether the path was that tensor last, unwritten since: so is most of what a line reads. */
+/* Whether the value is the path's last tensor and unchanged. That is so for most values that a
+ * line reads. */
 HOT static bool is_as_it_was(const struct traced_call *call,
                              const struct traced_path *path,
                              PyObject *value)
@@ -489,7 +492,8 @@ HOT static bool is_as_it_was(const struct traced_call *call,
                tensor_version(call->method->tracing->session->access, value);
 }
 
-/* `value` is borrowed; NULL: what the variable holds by now. */
+/* Records the variable of a step. `value` is borrowed; NULL: the variable's current value is
+ * read. */
 HOT static bool report_step(const struct traced_call *call,
                             const struct traced_step *step,
                             PyObject *const *variables,
@@ -542,7 +546,7 @@ HOT static bool keep_site(const struct traced_call *call,
     return true;
 }
 
-/* `self` tells a call from one of another module of the same class. */
+/* Whether the call belongs to another module of the same class, which `self` shows. */
 static bool
 is_others(const struct traced_method *method, PyObject *const *values, Py_ssize_t count)
 {
@@ -551,7 +555,7 @@ is_others(const struct traced_method *method, PyObject *const *values, Py_ssize_
                ->is_module;
 }
 
-/* The paths, touched once in a call, long after the last one, are asked for all at once. */
+/* Prefetches all paths of the method, since they were last used long ago. */
 static void prefetch_paths(const struct traced_method *method)
 {
     for (const struct traced_variable *variable = method->variables; variable != NULL;
@@ -563,9 +567,9 @@ static void prefetch_paths(const struct traced_method *method)
     }
 }
 
-/* A call is known by its frame from the function's first site on: sets the frame and its plan where
- * the frame that runs is the method's own. False with an exception set. Not inlined: it is once a
- * call. */
+/* Starts a call's frame at the function's first site: stores the frame and its plan if the
+ * running frame is the method's own. Returns false with an exception set. Not inlined: it runs
+ * once for a call. */
 HOT static __attribute__((noinline)) bool enter_frame(struct traced_call *call,
                                                       const struct site_module *module,
                                                       uint32_t index,
@@ -582,7 +586,8 @@ HOT static __attribute__((noinline)) bool enter_frame(struct traced_call *call,
     if (call->frame != NULL && !is_enter) {
         return true;
     }
-    if (frame == call->frame) { /* that one has ended, and this has its place */
+    if (frame ==
+        call->frame) { /* the stored frame has ended; this one has its address */
         call->frame = NULL;
         call->plan = NULL;
     }
@@ -599,8 +604,8 @@ HOT static __attribute__((noinline)) bool enter_frame(struct traced_call *call,
     return true;
 }
 
-/* The site as the call's plan has it, where its frame runs. When that has ended, one of another file may
- * lie in its place. */
+/* The site in the call's plan, if the call's frame is running. A frame of another file may have
+ * the address of one that has ended. */
 static const struct traced_site *find_site(const struct traced_call *call,
                                            const struct site_module *module,
                                            uint32_t index,
@@ -639,7 +644,7 @@ HOT bool tracing_visit(struct tracing *tracing,
     while (call != NULL && call->tracing != tracing) {
         call = call->below;
     }
-    /* A module that has two paths has two calls, one around the other. */
+    /* A module that has two paths has two nested calls. */
     while (call != NULL && call->is_watched) {
         if (!visit_call(call, visit)) {
             return false;

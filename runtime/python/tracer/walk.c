@@ -1,8 +1,8 @@
-/* What the later segments of a path find in a value: items of dicts, lists and tuples, fields of
- * named tuples, what modules and other objects hold, what a tensor says of itself.
+/* The walk along the later segments of a path inside a value: items of dicts, lists and tuples,
+ * fields of named tuples, attributes of modules and other objects, attributes of tensors.
  *
- * As the recorder does, this reads what lies there: no property, `__getattr__` or `__getitem__` of
- * the user's is called. */
+ * Like the recorder, it reads stored values only: it calls no property, `__getattr__` or
+ * `__getitem__` of the user. */
 #include "runtime/python/tracer/tracing.h"
 
 #include "runtime/base/memory.h"
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* What goes down with the walk. */
+/* The arguments that are the same in the whole walk. */
 struct descent {
     struct tracing *tracing;
     struct buffer *path;
@@ -32,7 +32,8 @@ static bool record_end(const struct descent *descent, PyObject *object, uint32_t
                                               descent->moment, is_named);
 }
 
-/* An item under its name; both are the caller's. */
+/* Records an item of that name, and the values inside it. The name and the item are borrowed.
+ * Returns false with an exception set. */
 static bool
 step(const struct descent *descent, uint32_t state, struct slice name, PyObject *object)
 {
@@ -58,7 +59,7 @@ step(const struct descent *descent, uint32_t state, struct slice name, PyObject 
     return is_good;
 }
 
-/* The same with the name as a str of Python's. */
+/* step() for a name that is a str. */
 static bool step_text(const struct descent *descent,
                       uint32_t state,
                       PyObject *name,
@@ -68,7 +69,7 @@ static bool step_text(const struct descent *descent,
     bool is_good;
 
     if (bytes == NULL) {
-        PyErr_Clear(); /* lone surrogates: no path names it */
+        PyErr_Clear(); /* lone surrogates: no path has such a name */
         return true;
     }
     is_good = step(descent, state,
@@ -112,7 +113,7 @@ static bool go_through_sequence(const struct descent *descent,
 
 /* ---- dicts ---- */
 
-/* Keys are told as they print, where they are plain: `1` is that of 1 and that of "1". */
+/* Records the item of a key. Plain keys are named as they print: `1` matches both 1 and "1". */
 static bool
 step_key(const struct descent *descent, uint32_t state, PyObject *key, PyObject *item)
 {
@@ -132,8 +133,8 @@ step_key(const struct descent *descent, uint32_t state, PyObject *key, PyObject 
     return is_good;
 }
 
-/* A dict's own items, whatever a subclass says of itself: a list of pairs, since the walk may run
- * code that changes the dict. */
+/* The dict's own items, even if a subclass overrides items(): a list of pairs, since the walk
+ * may run code that changes the dict. */
 static PyObject *list_items(PyObject *dict)
 {
     PyObject *items = PyList_New(0);
@@ -169,7 +170,8 @@ go_through_dict(const struct descent *descent, PyObject *dict, uint32_t state)
 
 /* ---- attributes ---- */
 
-/* `shape`, `grad` …: what a tensor's type has written in C is asked. */
+/* Reads an attribute such as `shape` or `grad` that the tensor's type implements in C. A new
+ * reference, or NULL without an exception. */
 static PyObject *
 find_of_tensor(struct type_cache *types, PyObject *tensor, PyObject *name)
 {
@@ -183,7 +185,8 @@ find_of_tensor(struct type_cache *types, PyObject *tensor, PyObject *name)
     return found;
 }
 
-/* Whether a star may find it: what torch itself keeps in a module is not the user's. */
+/* Whether a star matches the attribute. Attributes that torch itself keeps in a module are
+ * skipped. */
 static bool is_for_stars(PyObject *name, PyObject *value, bool is_module)
 {
     if (is_module && PyUnicode_CompareWithASCIIString(name, "training") == 0) {
@@ -213,7 +216,7 @@ static bool go_through_names(const struct descent *descent,
     return is_good;
 }
 
-/* All that the object holds, for segments with stars. */
+/* Records all attributes of the object, for segments with stars. */
 static bool go_through_attributes(const struct descent *descent,
                                   PyObject *object,
                                   const struct type_info *info,
@@ -241,7 +244,7 @@ static bool go_through_attributes(const struct descent *descent,
 
 /* ---- by name ---- */
 
-/* The number that the text is, as it is written; negative: it is none. */
+/* The number of which the text is the usual spelling; negative if it is none. */
 static Py_ssize_t read_index(struct slice text)
 {
     Py_ssize_t number = 0;
@@ -295,7 +298,7 @@ static PyObject *find_in_sequence(PyObject *object, Py_ssize_t index)
                : NULL;
 }
 
-/* What the object holds under that name: a new reference, or NULL without an exception. */
+/* The item or attribute of that name: a new reference, or NULL without an exception. */
 static PyObject *find_named(const struct descent *descent,
                             PyObject *object,
                             const struct type_info *info,
@@ -337,7 +340,7 @@ static PyObject *find_named(const struct descent *descent,
     return found;
 }
 
-/* Segments without a star look for their name alone. */
+/* Records the items whose names are given by segments without a star. */
 static bool go_to_named(const struct descent *descent,
                         PyObject *object,
                         const struct type_info *info,
@@ -353,7 +356,7 @@ static bool go_to_named(const struct descent *descent,
         PyObject *found;
 
         if (segment->is_end || segment->has_star || slice_equal(segment->name, last)) {
-            continue; /* paths that go on alike follow each other as a rule */
+            continue; /* equal names mostly follow each other */
         }
         last = segment->name;
         found = find_named(descent, object, info, last);
