@@ -1,4 +1,4 @@
-/* What Python calls about tracked calls: functions of the module `_recorder`. */
+/* Functions of the module `_recorder` for tracked calls. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -27,7 +27,7 @@ extern const char track_value_doc[];
 
 /* ---- tracked functions and labels ---- */
 
-/* The one with that text; NULL: no memory. */
+/* The wish with that text, which is added if it is new. NULL: out of memory. */
 static const struct tracked_wish *find_wish(struct tracking *tracking,
                                             struct slice text)
 {
@@ -90,7 +90,6 @@ static bool read_when(const char *text, enum track_when *when)
     return true;
 }
 
-/* Functions of the module, with their texts for help(). */
 static PyObject *track_register(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"code", "names", "calls", "lines",  "stack",
@@ -170,13 +169,13 @@ PyObject *track_labels(PyObject *module, PyObject *pairs)
     return result;
 }
 
-/* ---- a value by itself, as `_log_change` writes it ---- */
+/* ---- the lines of one value, as `_log_change` writes them ---- */
 
 const char track_value_doc[] =
     "track_value(prefix, name, value, indent, line) -> str\n\n"
     "The log's lines of a value, and of what is in it if it is a container.";
 
-/* What the lines have in common. */
+/* The arguments that all lines share. */
 struct value_lines {
     struct session *session;
     struct slice prefix, name, indent, line;
@@ -229,7 +228,7 @@ static void add_array(const struct value_lines *value_lines,
     add_line(value_lines, path, is_leaf, &view);
 }
 
-/* False where it is a container. */
+/* Adds the lines of a value that is no container. Returns false if it is one. */
 static bool add_single(const struct value_lines *value_lines,
                        struct slice path,
                        bool is_leaf,
@@ -288,7 +287,7 @@ static PyObject *read_text(PyObject *argument, struct slice *text)
     return bytes;
 }
 
-/* The function `track_value` of the module. */
+/* The module's function `track_value`. */
 static PyObject *
 track_value(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
@@ -335,7 +334,7 @@ static uint64_t native_thread(void)
     return (uint64_t)syscall(SYS_gettid);
 }
 
-/* NULL with an exception where track_setup was not called. */
+/* NULL with an exception set if track_setup was not called. */
 static struct tracking *tracking_of_module(PyObject *module)
 {
     struct tracking *tracking = session_of(module)->tracking;
@@ -414,7 +413,7 @@ static struct tracking *make_tracking(PyObject *module)
     return tracking;
 }
 
-/* A recording that goes on is read along from now on. */
+/* Connects the tracking to an active recording, from this moment on. */
 static void join_recording(struct session *session)
 {
     struct recorder_tap tap = tracking_tap(session->tracking);

@@ -1,4 +1,5 @@
-/* Tokens of tracked calls: announced, accepted by the frame that runs the code, ended. */
+/* Tracked calls: their tokens, the files of their lines, and the inspection of variables that
+ * they read. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -24,8 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Which file a descriptor was: a program may close those that are not its own, and get the number
- * for another file, which is never written to. */
+/* An open file, identified by device and inode. A program may close descriptors that are not its
+ * own, and get the same number for another file. That file is never written to. */
 struct track_file {
     int descriptor; /* -1: not open */
     uint64_t device, inode;
@@ -37,7 +38,7 @@ struct track_file {
 
 #define PATH_SIZE 4096
 
-/* Whether it can be written to. */
+/* Whether the descriptor is still that of the file. */
 static bool track_file_is_open(const struct track_file *file)
 {
     struct stat status;
@@ -55,7 +56,7 @@ static void track_file_close(struct track_file *file)
     *file = TRACK_FILE_CLOSED;
 }
 
-/* Makes the folders that the path names; whether they are there now shows when it is opened. */
+/* Makes the folders of the path. Errors are not reported here: opening the file fails then. */
 static void make_folders(const char *path)
 {
     char part[PATH_SIZE];
@@ -76,7 +77,8 @@ static int open_to_append(const char *path)
                 0666);
 }
 
-/* The first three numbers are the program's, also where it has closed them. */
+/* Returns a descriptor above the first three numbers, which belong to the program even if it has
+ * closed them. */
 static int move_up(int descriptor)
 {
     int moved = descriptor;
@@ -94,7 +96,8 @@ static bool fail_open(const char *path, const char *problem, struct error *error
     return false;
 }
 
-/* Opens it to be appended to; it is made with its folders where it is not there. */
+/* Opens a file for appending. Makes the file and its folders if they are missing. Returns false
+ * if that fails; `error` says why. */
 static bool
 track_file_open(struct track_file *file, const char *path, struct error *error)
 {
@@ -118,7 +121,7 @@ track_file_open(struct track_file *file, const char *path, struct error *error)
     return true;
 }
 
-/* Appends the text to the open file. */
+/* Appends the text to the open file. Returns false if that fails; `error` says why. */
 static bool
 track_file_append(const struct track_file *file, struct slice text, struct error *error)
 {
@@ -143,16 +146,16 @@ track_file_append(const struct track_file *file, struct slice text, struct error
 static void track_live_free(struct track_live *live);
 static void track_live_flush(struct track_live *live);
 
-/* ---- From the items of a recording to lines in the files of their threads ---- */
+/* ---- lines of a recording's items, in the files of their threads ---- */
 
-#define OPEN_FILE_MAX 32 /* files that are kept open */
+#define OPEN_FILE_MAX 32 /* limit of open files */
 
-/* A thread's file. */
+/* The log file of a thread. */
 struct stream {
     uint64_t native;
     struct track_file file;
-    struct buffer lines; /* that were not written */
-    uint64_t used;       /* when it was written last: a count of flushes */
+    struct buffer lines; /* not written yet */
+    uint64_t used;       /* number of the flush in which it was last written */
 };
 
 struct track_live {
@@ -160,8 +163,8 @@ struct track_live {
     char *label_changes; /* owned */
     bool is_canonical;
     bool is_kept;
-    unsigned fork_count;             /* what session_fork_count() was last */
-    const struct recorder *recorder; /* borrowed; NULL: none has begun here */
+    unsigned fork_count;             /* the last session_fork_count() that was seen */
+    const struct recorder *recorder; /* borrowed; NULL: no recording has started yet */
     struct track_log *log;           /* owned; may be NULL */
     struct stream *streams;          /* owned */
     size_t stream_count;
@@ -169,12 +172,12 @@ struct track_live {
     size_t open_count;
     uint64_t flush_count;
     struct buffer scratch;
-    struct buffer kept; /* lines that were not delivered */
+    struct buffer kept; /* lines that were not delivered yet */
     bool has_unwritten;
     bool has_complained;
 };
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
 struct track_live *track_live_new(void)
 {
@@ -260,7 +263,7 @@ bool track_live_configure(struct track_live *live,
     }
     live->open_count = 0;
     memory_free(live->folder);
-    /* The labels of a log that is still written are borrowed from the old text. */
+    /* The log is freed first, since its labels are borrowed from the old text. */
     track_log_free(live->log);
     live->log = NULL;
     memory_free(live->label_changes);
@@ -274,7 +277,7 @@ bool track_live_configure(struct track_live *live,
     return true;
 }
 
-/* In a forked process the files are the parent's, and so is what was not written. */
+/* Handles a fork: the files and the unwritten lines belong to the parent. */
 static void follow_fork(struct track_live *live)
 {
     if (live->fork_count != session_fork_count()) {
@@ -286,7 +289,7 @@ static void follow_fork(struct track_live *live)
     }
 }
 
-/* A recording begins, or continues in a forked process: nothing is known of its calls. */
+/* Called when a recording starts, or continues in a fork. No call of it is known yet. */
 static void track_live_begin(struct track_live *live, const struct recorder *recorder)
 {
     live->recorder = recorder;
@@ -333,8 +336,8 @@ void track_live_add_text(struct track_live *live,
     }
 }
 
-/* One item of the active recording; `context` is the struct track_live: this is what a recorder_tap
- * calls. */
+/* Adds an item of the active recording. The recorder_tap calls it; `context` is the struct
+ * track_live. */
 static void track_live_add(void *context, const struct log_item *item)
 {
     struct track_live *live = context;
@@ -363,7 +366,7 @@ static void complain(struct track_live *live, const char *text)
     }
 }
 
-/* The one that was written longest ago gives its descriptor back. */
+/* Closes the file that was not written for the longest time. */
 static void close_oldest(struct track_live *live)
 {
     struct stream *oldest = NULL;
@@ -422,7 +425,7 @@ static void write_stream(struct track_live *live, struct stream *stream)
         complain(live, "out of memory");
     }
     if (!track_file_is_open(&stream->file)) {
-        /* The program may have closed it. */
+        /* The program may have closed the file. */
         live->open_count -= stream->file.descriptor >= 0;
         stream->file = TRACK_FILE_CLOSED;
         if (!open_stream(live, stream, &error)) {
@@ -437,7 +440,7 @@ static void write_stream(struct track_live *live, struct stream *stream)
     stream->lines.has_failed = false;
 }
 
-/* Writes what was added since to the files. A failure is reported once, on stderr. */
+/* Writes all new lines to the files. Only the first failure is reported, on stderr. */
 static void track_live_flush(struct track_live *live)
 {
     if (!live->has_unwritten) {
@@ -452,13 +455,13 @@ static void track_live_flush(struct track_live *live)
     }
 }
 
-/* Whether lines were added that were not flushed, or not delivered. */
+/* Whether some lines were not written, or not delivered. */
 static bool track_live_has_lines(const struct track_live *live)
 {
     return live->has_unwritten || live->kept.size > 0;
 }
 
-/* Appends lines that were not delivered yet to `text`: all threads' in their order. */
+/* Appends the undelivered lines of all threads to `text`, in their order. */
 static void track_live_detach(struct track_live *live, struct buffer *text)
 {
     buffer_add(text, buffer_slice(&live->kept));
@@ -466,7 +469,8 @@ static void track_live_detach(struct track_live *live, struct buffer *text)
     live->kept.has_failed = false;
 }
 
-/* What a statement did to variables that it only reads: `update(x)` may write to x. */
+/* ---- values that a statement may have changed though it only reads their names, as `update(x)`
+ * may change x ---- */
 
 static void lookup_slots_clear(struct lookup_slot *slots)
 {
@@ -476,7 +480,7 @@ static void lookup_slots_clear(struct lookup_slot *slots)
     }
 }
 
-/* Where frames of the code keep what is read, found once. NULL: no memory. */
+/* The place of a read name in frames of the code; cached. NULL: out of memory. */
 static const struct lookup_slot *
 find_slot(struct session *session, PyObject *code, const struct site_read *read)
 {
@@ -500,7 +504,7 @@ find_slot(struct session *session, PyObject *code, const struct site_read *read)
     return slot->name == NULL ? NULL : slot;
 }
 
-/* A new reference, or NULL without an exception. */
+/* The current value of a read name. A new reference, or NULL without an exception. */
 static PyObject *
 find_value(struct session *session, PyObject *frame, const struct site_read *read)
 {
@@ -520,7 +524,8 @@ find_value(struct session *session, PyObject *frame, const struct site_read *rea
     return found;
 }
 
-/* A tensor with the version that was seen is not measured again. */
+/* Whether the value may have changed since its last event. A tensor of the same version is not
+ * measured again. */
 static bool may_differ(struct session *session,
                        const struct visit *visit,
                        uint32_t read,
@@ -568,7 +573,7 @@ void track_inspect(struct session *session, const struct visit *visit)
     }
 }
 
-/* ---- The frames that a tracked call is made from, as a text ---- */
+/* ---- the callers of a tracked call, as a text ---- */
 
 #define NEAREST_COUNT 3
 #define ALL_COUNT     64
@@ -624,9 +629,9 @@ static void add_frame(
     Py_XDECREF(name);
 }
 
-/* Adds the running thread's frames, the nearest first, as struct log_tracked has them; without
- * those of files in `own_folder`, which ends with a slash. The nearest three, or `all` of them, up to a limit, and then with
- * the names of their functions. */
+/* Adds the running thread's frames, the nearest first, in the form of struct log_tracked. Frames
+ * of files in `own_folder`, which ends with a slash, are skipped. Adds the nearest three frames;
+ * with `all`, up to ALL_COUNT frames and the names of their functions. */
 static void track_callers_add(PyObject *own_folder, bool all, struct buffer *text)
 {
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
@@ -653,7 +658,7 @@ static void track_callers_add(PyObject *own_folder, bool all, struct buffer *tex
     Py_XDECREF(frame);
 }
 
-/* Of the running thread, those whose code has not begun, the newest first; owned. */
+/* Tokens of this thread whose code has not started, the newest first; owned. */
 static __thread struct track_token *waiting;
 
 struct recorder_tap tracking_tap(const struct tracking *tracking)
@@ -704,7 +709,7 @@ void tracking_clear(struct tracking *tracking)
     Py_CLEAR(tracking->token_type);
 }
 
-/* ---- waiting ---- */
+/* ---- waiting tokens ---- */
 
 static void wait_for_code(struct track_token *token)
 {
@@ -713,7 +718,8 @@ static void wait_for_code(struct track_token *token)
     waiting = (struct track_token *)Py_NewRef((PyObject *)token);
 }
 
-/* Removes the token from this thread's, which may not hold it; gives their reference. */
+/* Removes the token from this thread's list, and returns the list's reference to it. NULL: it is
+ * not in the list. */
 static PyObject *stop_waiting(struct track_token *token)
 {
     struct track_token **link = &waiting;
@@ -722,7 +728,7 @@ static PyObject *stop_waiting(struct track_token *token)
         link = &(*link)->below;
     }
     if (*link == NULL) {
-        return NULL; /* it was announced in another thread */
+        return NULL; /* announced in another thread */
     }
     *link = token->below;
     token->below = NULL;
@@ -730,7 +736,8 @@ static PyObject *stop_waiting(struct track_token *token)
     return (PyObject *)token;
 }
 
-/* One that waits for this code, or knows the frame already; a new reference, or NULL. */
+/* The token that waits for this code; with `is_joined`, the token of the frame. A new reference,
+ * or NULL. */
 static PyObject *find_token(const struct session *session,
                             const void *frame,
                             const void *code,
@@ -859,7 +866,8 @@ void token_release(struct track_token *token)
 
 /* ---- lines ---- */
 
-/* What a handler of the program's raises is its own affair; but it may be asked to end. */
+/* Ignores an exception of the program's handler. Returns false if it is no Exception, such as
+ * KeyboardInterrupt: it stays set. */
 static bool let_pass(void)
 {
     if (PyErr_Occurred() == NULL) {
@@ -910,9 +918,9 @@ bool track_report(struct session *session)
         return true;
     }
     track_live_flush(tracking->live);
-    /* In a forked process nobody else is at it. */
+    /* In a fork the deliverer belongs to the parent. */
     if (tracking->is_delivering && tracking->deliverer == session_fork_count()) {
-        return true; /* by another thread, or further down in this one: it goes on there */
+        return true; /* another thread or an outer call delivers the rest */
     }
     while (is_good && track_live_has_lines(tracking->live)) {
         lines.size = 0;
