@@ -43,7 +43,7 @@ int call_text_keep(PyObject *text, PyObject *list, struct slice *read)
     return status;
 }
 
-/* Surrogates stay as they were; bytes of a file that are no text become U+FFFD. */
+/* A str in which surrogates are decoded as they are. Bytes that are no UTF-8 become U+FFFD. */
 static PyObject *call_text_new(struct slice text)
 {
     PyObject *made =
@@ -132,7 +132,7 @@ static int indices_read(PyObject *given, struct call_builder *builder, uint32_t 
     return status;
 }
 
-/* Finds the place of a list's node in the tree: nodes of one name below one parent are one. */
+/* Finds the node's index in the tree. Nodes of the same name and parent become one. */
 static int place_read(PyObject *fields,
                       struct call_builder *builder,
                       const uint32_t *map,
@@ -240,7 +240,7 @@ const char view_call_graph_doc[] =
     "kind\n"
     "being graph, node or edge; width and height are inches, 0 where they are free.";
 
-/* What call_graph() was called with. */
+/* The arguments of call_graph(). */
 struct graph_arguments {
     PyObject *nodes;
     const char *format;
@@ -251,7 +251,7 @@ struct graph_arguments {
     Py_ssize_t title_size;
     struct call_render_options render;
     struct call_attribute *attributes; /* owned */
-    PyObject *kept;                    /* owned; what they are borrowed from */
+    PyObject *kept; /* owned: the strings that the attributes borrow from */
 };
 
 /* ---- arguments; -1: a Python exception is set ---- */
@@ -468,7 +468,7 @@ const char view_call_tree_doc[] =
     "call_tree(paths) -> list\n\n"
     "The tree of a list of (path, shape): a list of nodes.";
 
-/* `kept` holds what the paths are borrowed from. */
+/* Reads the paths. The strings that they borrow from are added to `kept`. */
 static int
 paths_read(PyObject *given, PyObject *kept, struct call_path *paths, Py_ssize_t count)
 {

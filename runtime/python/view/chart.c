@@ -1,4 +1,4 @@
-/* Metrics as a chart: {step: {key: number}} gathered into a line for each key. */
+/* Charts of metrics: {step: {key: number}} is turned into a line for each key. */
 #include "runtime/python/view/view.h"
 
 #include "runtime/base/memory.h"
@@ -17,7 +17,7 @@ const char view_chart_doc[] =
 struct value {
     double step;
     double number;
-    size_t order; /* in which it came: equal steps stay as they were */
+    size_t order; /* of arrival: values of equal steps keep their order */
 };
 
 struct series {
@@ -30,7 +30,7 @@ struct series {
 
 struct gathering {
     PyObject *globs; /* owned: a list of bytes */
-    PyObject *known; /* owned: key -> the number of its series, or None */
+    PyObject *known; /* owned: key -> the index of its series, or -1 */
     struct series *series;
     size_t count;
     size_t capacity;
@@ -88,7 +88,7 @@ static int globs_read(struct gathering *gathering, PyObject *patterns)
     return status;
 }
 
-/* A new series for a key that is wanted; *number is its place, or -1. */
+/* Adds a series for a new key if it is wanted. *number is its index, or -1. */
 static int add_key(struct gathering *gathering, PyObject *key, long *number)
 {
     PyObject *bytes = NULL;
@@ -140,7 +140,7 @@ add_value(struct gathering *gathering, PyObject *key, double step, PyObject *val
         return 0;
     }
     real = PyFloat_AsDouble(value);
-    if (real == -1.0 && PyErr_Occurred()) { /* an int that no double holds */
+    if (real == -1.0 && PyErr_Occurred()) { /* an int beyond the range of a double */
         PyErr_Clear();
         real = INFINITY;
     }
@@ -277,7 +277,7 @@ static int read_scale(const char *name, enum chart_scale *scale)
     return 0;
 }
 
-/* 0 stands for the usual size. */
+/* Checks a side's length. 0 is the default size. */
 static int check_side(const char *name, double points)
 {
     if (points == 0 || (points >= CHART_SIDE_LEAST && points <= CHART_SIDE_MOST)) {

@@ -1,4 +1,4 @@
-/* Grafts for Python: a reference trace in a capsule, its tensors one by one, and matched sites. */
+/* Grafts: a reference trace in a capsule, its tensors one by one, and matched sites. */
 #include "runtime/python/view/view.h"
 
 #include "runtime/base/memory.h"
@@ -132,7 +132,8 @@ static void add_site(void *context, const struct graft_site *site)
     }
 }
 
-/* The renames of (old, new) pairs of bytes, borrowed from the tuple; NULL: an exception is set. */
+/* Reads renames from (old, new) pairs of bytes, from which they borrow. NULL with an exception
+ * set. */
 static struct diff_rename *read_renames(PyObject *pairs)
 {
     size_t count = (size_t)PyTuple_Size(pairs);

@@ -1,4 +1,4 @@
-/* Events of traces as columns. */
+/* Columns of events: reads traces into arrays for Python, and makes Arrow streams. */
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/memory.h"
@@ -23,7 +23,7 @@
 enum loaded_form {
     LOADED_INTEGERS, /* int64_t; -1: none */
     LOADED_REALS,    /* double; NaN: none */
-    LOADED_CODES,    /* int32_t: the number of a text; -1: none */
+    LOADED_CODES,    /* int32_t: the index of a text; -1: none */
     LOADED_HASHES,   /* uint64_t; 0: none */
 };
 
@@ -31,7 +31,7 @@ struct loaded_column {
     enum event_column column;
     enum loaded_form form;
     void *items;    /* borrowed: room for all rows */
-    int32_t *codes; /* borrowed: texts among numbers, -1: none; may be NULL */
+    int32_t *codes; /* borrowed: texts in a column of numbers, -1: none; may be NULL */
     struct text_codes texts;
 };
 
@@ -41,20 +41,21 @@ struct loaded_column {
 #include "runtime/view/walk/event_filter.h"
 
 struct load {
-    PyObject
-        *words[2]; /* owned: the paths and the conditions, which lend their texts */
+    PyObject *words
+        [2]; /* owned: the paths and the conditions, from which texts are borrowed */
     struct event_filter filter;    /* owned */
     struct loaded_column *columns; /* owned */
-    PyObject **bytes; /* owned: two of each column, the second may be NULL */
+    PyObject **bytes; /* owned: two for each column, the second may be NULL */
     size_t column_count;
     struct log_reader **readers; /* owned */
     const char **paths;          /* borrowed from a tuple of bytes */
     size_t trace_count;
     size_t row_limit;
     size_t row_count;
-    bool is_counted;       /* the limit was found by reading, not believed */
-    bool is_short;         /* there were more rows */
-    PyThreadState *thread; /* while Python runs without us */
+    bool
+        is_counted; /* rows are counted by reading the traces; headers are not trusted */
+    bool is_short;  /* the traces had more rows */
+    PyThreadState *thread; /* while the GIL is released */
     bool is_loaded;
     bool is_interrupted; /* a Python exception is set */
     bool has_failed;     /* memory ran out */
@@ -77,7 +78,7 @@ static enum loaded_form loaded_form_of(enum event_column column)
     }
 }
 
-/* In bytes, of a row. */
+/* The size in bytes of a row. */
 static size_t loaded_form_size(enum loaded_form form)
 {
     return form == LOADED_CODES ? sizeof(int32_t) : sizeof(int64_t);
@@ -94,7 +95,7 @@ static void loaded_column_release(struct loaded_column *loaded)
     text_codes_release(&loaded->texts);
 }
 
-/* A number beyond 2^63 is given as a real one. */
+/* The integer for a column of integers. A number that does not fit becomes INT64_MAX. */
 static int64_t integer_of(const struct column_value *value)
 {
     if (value->is_empty) {
@@ -121,7 +122,8 @@ set_code(struct loaded_column *loaded, int32_t *code, const struct column_value 
     return text_codes_find(&loaded->texts, value->text, code);
 }
 
-/* false where memory ran out. `scratch` is for texts that have to be made. */
+/* Sets a row of the column. `scratch` is for texts that have to be made. Returns false if memory
+ * ran out. */
 static bool loaded_column_set(struct loaded_column *loaded,
                               size_t row,
                               const struct log_event_view *event,
@@ -176,8 +178,8 @@ add_condition(struct event_filter *filter, const char *option, const char *text)
     return 0;
 }
 
-/* What load() was called with. These give -1 where a Python exception is set. `conditions` is a
- * tuple of pairs, whose texts the filter borrows. */
+/* The following functions read load()'s arguments. They return -1 with a Python exception set.
+ * `conditions` is a tuple of pairs, from which the filter borrows texts. */
 static int load_read_filter(struct load *load, PyObject *conditions)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(conditions); i++) {
@@ -205,7 +207,7 @@ static int find_column(const char *name, enum event_column *column)
     return -1;
 }
 
-/* All of them; but one trace needs no column that says which. */
+/* Adds all columns. A single trace needs no column with its path. */
 static void find_all_columns(bool has_trace, enum event_column *columns, size_t *count)
 {
     for (int i = 0; i < EVENT_COLUMN_COUNT; i++) {
@@ -215,7 +217,7 @@ static void find_all_columns(bool has_trace, enum event_column *columns, size_t 
     }
 }
 
-/* Which columns those are; `*columns` is the caller's to free, also after a failure. */
+/* Finds the columns of those names. The caller frees `*columns`, also after a failure. */
 static int load_find_columns(PyObject *names,
                              bool has_trace,
                              enum event_column **columns,
@@ -243,7 +245,7 @@ static int load_find_columns(PyObject *names,
     return 0;
 }
 
-/* `names` is a tuple, or None: all columns, `trace` where `has_trace`. */
+/* `names` is a tuple, or None for all columns; `trace` is among them if `has_trace`. */
 static int load_read_columns(struct load *load, PyObject *names, bool has_trace)
 {
     enum event_column *columns = NULL;
@@ -294,7 +296,8 @@ static int load_open_traces(struct load *load, PyObject *paths)
 
 /* ---- the result ---- */
 
-/* The bytes are written before anybody else sees them. */
+/* Makes a bytes object for so many rows. It is filled before other code gets it. Returns its
+ * memory, or NULL with an exception set. */
 static void *make_room(size_t rows, size_t size, PyObject **bytes)
 {
     if (rows > (size_t)PY_SSIZE_T_MAX / size) {
@@ -305,7 +308,7 @@ static void *make_room(size_t rows, size_t size, PyObject **bytes)
     return *bytes == NULL ? NULL : PyBytes_AsString(*bytes);
 }
 
-/* Room for as many rows as there can be. */
+/* Makes room for the largest possible number of rows. Returns -1 with an exception set. */
 static int load_make_columns(struct load *load)
 {
     for (size_t i = 0; i < load->column_count; i++) {
@@ -346,7 +349,7 @@ static PyObject *texts_new(const struct text_codes *codes)
     return list;
 }
 
-/* (format, bytes, bytes of codes or None, texts) */
+/* A column as (format, bytes, bytes of codes or None, texts). */
 static PyObject *column_new(const struct load *load, size_t index)
 {
     static const char *const formats[] = {
@@ -405,7 +408,7 @@ static PyObject *damage_new(const struct log_reader *reader)
     return list;
 }
 
-/* [(is_closed, [damage])] */
+/* The states of the traces: [(is_closed, [damage])]. */
 static PyObject *states_new(const struct load *load)
 {
     PyObject *states = PyList_New((Py_ssize_t)load->trace_count);
@@ -429,7 +432,7 @@ static PyObject *states_new(const struct load *load)
     return states;
 }
 
-/* What load() gives back. NULL: a Python exception is set. */
+/* The result of load(). NULL: a Python exception is set. */
 static PyObject *load_result(const struct load *load)
 {
     PyObject *columns = columns_new(load);
@@ -444,9 +447,9 @@ static PyObject *load_result(const struct load *load)
 
 #define OPENED "monitorch.opened"
 
-/* The smallest event with what stands around it: a file of some size cannot hold more. */
+/* The size of the smallest event with its overhead, which limits the number of events in a file. */
 #define EVENT_SIZE_LEAST 40
-/* How often, in items, Python's signals are asked for. */
+/* Python's signals are checked once in so many items, plus one. */
 #define SIGNAL_MASK 0x3FFFF
 
 static void close_traces(struct load *load)
@@ -475,7 +478,7 @@ static void load_release(struct load *load)
     memory_free(load);
 }
 
-/* ---- reading, without Python ---- */
+/* ---- reading, without the GIL ---- */
 
 static bool ask_for_signals(void *context)
 {
@@ -503,7 +506,7 @@ static size_t count_events(struct load *load, struct log_reader *reader)
     return count;
 }
 
-/* At most so many rows will come. A finished trace tells; what it tells may be wrong. */
+/* An upper limit of the rows. A finished trace has the number in its header; it may be wrong. */
 static size_t count_rows(struct load *load, size_t index)
 {
     const struct log_header *header = log_reader_header(load->readers[index]);
@@ -555,7 +558,7 @@ static void read_trace(struct load *load, size_t index)
     buffer_release(&scratch);
 }
 
-/* -1: a Python exception is set. */
+/* Reads all traces into the columns. Returns -1 with a Python exception set. */
 static int fill_columns(struct load *load)
 {
     load->row_limit = 0;
@@ -591,7 +594,7 @@ static PyObject *read_all(struct load *load)
     if (fill_columns(load) < 0) {
         return NULL;
     }
-    if (load->is_short && !load->is_counted) { /* a header was wrong */
+    if (load->is_short && !load->is_counted) { /* a header had a wrong number */
         load->is_counted = true;
         if (fill_columns(load) < 0) {
             return NULL;
@@ -640,7 +643,7 @@ static void release_opened(PyObject *capsule)
     load_release(PyCapsule_GetPointer(capsule, OPENED));
 }
 
-/* When each recording began, in nanoseconds since 1970. */
+/* The start of each recording, in nanoseconds since 1970. */
 static PyObject *starts_new(const struct load *load)
 {
     PyObject *starts = PyList_New((Py_ssize_t)load->trace_count);
@@ -735,7 +738,7 @@ PyObject *view_load(PyObject *module, PyObject *args)
     return loaded;
 }
 
-/* Tables of traces as Arrow streams, in capsules. */
+/* ---- tables of traces as Arrow streams, in capsules ---- */
 
 #define STREAM  "arrow_array_stream"
 #define SCHEMA  "arrow_schema"
@@ -763,7 +766,7 @@ static void release_schema(PyObject *capsule)
     memory_free(schema);
 }
 
-/* The stream's schema, after which the stream is released. */
+/* A capsule with the stream's schema. Releases the stream. */
 static PyObject *schema_new(struct ArrowArrayStream *stream)
 {
     struct ArrowSchema *schema = memory_allocate(1, sizeof *schema);
@@ -804,7 +807,7 @@ static PyObject *stream_new(const struct ArrowArrayStream *made)
 
 /* ---- damage ---- */
 
-/* In the main thread, which holds the GIL. */
+/* Raises the warning. Runs in the main thread with the GIL. */
 static int warn(void *context)
 {
     char *text = context;
@@ -814,7 +817,7 @@ static int warn(void *context)
     return result;
 }
 
-/* From any thread, with the GIL or without it. */
+/* Reports damage as a warning. Called from any thread, with or without the GIL. */
 static void report_damage(const char *path, const char *damage)
 {
     size_t size = strlen(path) + strlen(damage) + sizeof WARNING;

@@ -1,5 +1,5 @@
-/* The extension module `monitorch._view`: draws and loads traces. Apart from the others, so that what only
- * records never loads what draws. */
+/* The extension module `monitorch._view`, which draws and loads traces. It is separate from the
+ * others, so that a program that only records does not load the drawing code. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The metrics of a step as lines of text: CSV and JSON. */
+/* ---- the metrics of a step as lines of text: CSV and JSON ---- */
 
 const char view_metrics_csv_doc[] =
     "metrics_csv(step, metrics) -> bytes\n\n"
@@ -35,7 +35,7 @@ const char view_metrics_json_doc[] =
     "metrics_json(step, metrics, histograms) -> bytes\n\n"
     "A line of JSON; histograms are {key: (counts, edges)}.";
 
-/* ---- numbers; what is none is left out ---- */
+/* ---- numbers; other values are skipped ---- */
 
 static bool is_number(PyObject *object)
 {
@@ -56,7 +56,7 @@ static struct column_value value_of(PyObject *number)
         }
     }
     value.real = PyFloat_AsDouble(number);
-    if (PyErr_Occurred()) { /* beyond all doubles */
+    if (PyErr_Occurred()) { /* beyond the range of a double */
         PyErr_Clear();
         value.real = INFINITY;
     }
@@ -131,7 +131,7 @@ static PyObject *view_metrics_csv(PyObject *module, PyObject *args)
 
 /* ---- JSON ---- */
 
-/* `"key":`, after a comma where it is not the first. */
+/* Adds `"key":`, after a comma unless it is the first. */
 static int add_name(struct buffer *text, PyObject *key, bool is_first)
 {
     struct slice name;
@@ -245,14 +245,14 @@ static PyObject *view_metrics_json(PyObject *module, PyObject *args)
     return finish(&text, status);
 }
 
-/* _view.page: the HTML page of a trace. */
+/* ---- page: the HTML page of a trace ---- */
 
 const char view_page_doc[] =
     "page(path, max_size) -> (html, title)\n\n"
     "The page of the trace at `path`, which may still be recorded, in at most\n"
     "max_size bytes (0: as usual); and its verdict in one line, as the page says it.";
 
-/* The title as the page's JSON has it: what stands between `<title>` and `</title>`. */
+/* The page's title: the text between `<title>` and `</title>`. */
 static struct slice title_of(struct slice html)
 {
     size_t start = slice_find(html, SLICE("<title>"), 0);
@@ -261,7 +261,8 @@ static struct slice title_of(struct slice html)
     return start + 7 <= end ? slice_part(html, start + 7, end) : SLICE("");
 }
 
-/* The page of what the word stands for: a trace, or those of a run's ranks. */
+/* Adds the page of the trace that the word names, or of the traces of a run's ranks. Returns
+ * false if that fails; `error` says why. */
 static bool add_page(const char *word,
                      struct page_trace_options *options,
                      struct buffer *bytes,
@@ -320,7 +321,7 @@ static PyObject *view_page(PyObject *module, PyObject *args)
     return page;
 }
 
-/* The calls, sites and edges of a trace, as JSON. */
+/* ---- the calls, sites and edges of a trace, as JSON ---- */
 
 static bool add_calls(struct log_reader *reader, struct buffer *text)
 {
@@ -362,7 +363,7 @@ static bool add_sites(struct log_reader *reader, struct buffer *text)
     struct log_item item;
 
     while (log_reader_next(reader, &item)) {
-        /* Every table is in the file before what refers to it. */
+        /* All items are read, since a module's table precedes the items that refer to it. */
     }
     for (uint32_t i = 0; i < log_reader_module_count(reader); i++) {
         const struct log_module *module = log_reader_module(reader, i);
@@ -374,7 +375,8 @@ static bool add_sites(struct log_reader *reader, struct buffer *text)
     return !text->has_failed;
 }
 
-/* Edges need a reader of their own, and sources. */
+/* Adds the edges of the trace. They need their own reader, and the sources. Returns false if
+ * that fails; `error` says why, or memory ran out. */
 static bool add_edges(const char *path, struct buffer *text, struct error *error)
 {
     struct sql_traces traces;
@@ -422,7 +424,8 @@ static void add_column(struct buffer *text, const struct column_value *value)
     }
 }
 
-/* The rows of a table of SQL, without the trace's name. */
+/* Adds the rows of an SQL table, without the column of the trace's name. Returns false if that
+ * fails; `error` says why, or memory ran out. */
 static bool add_rows(const char *path,
                      const struct sql_rows *rows,
                      struct buffer *text,
@@ -558,12 +561,12 @@ int view_read_theme(const char *text, enum picture_theme *theme)
     return 0;
 }
 
-/* How long Python's signals wait, in seconds. */
+/* Interval in seconds between checks of Python's signals. */
 #define SIGNAL_INTERVAL 0.1
 
-/* What render() was called with, before it is looked at; all borrowed. */
+/* The arguments of render(), not checked yet; borrowed, except for `path`. */
 struct render_arguments {
-    PyObject *path; /* bytes; owned */
+    PyObject *path; /* owned; bytes */
     const char *format;
     long long first_event;
     long long max_nodes;
@@ -576,13 +579,13 @@ struct render_arguments {
     double dpi;
 };
 
-/* One call. */
+/* The state of one call of render(). */
 struct view_request {
     struct render_options options;
     struct event_filter filter; /* owned */
-    PyObject *texts[4];    /* owned; tuples that the filter borrows from; may be NULL */
-    PyThreadState *thread; /* while Python runs without us */
-    double asked;          /* when signals were last asked for */
+    PyObject *texts[4];    /* owned: tuples that the filter borrows from; may be NULL */
+    PyThreadState *thread; /* while the GIL is released */
+    double asked;          /* time of the last check of signals */
     bool is_interrupted;   /* a Python exception is set */
 };
 
@@ -642,7 +645,7 @@ add_text(struct event_filter *filter, struct glob_list *globs, PyObject *text)
     return 0;
 }
 
-/* A sequence of strings; `globs` is NULL for lines. */
+/* Reads a sequence of strings. `globs` is NULL for lines. */
 static int read_texts(struct event_filter *filter,
                       struct glob_list *globs,
                       const char *name,
@@ -652,7 +655,7 @@ static int read_texts(struct event_filter *filter,
     if (given == NULL) {
         return 0;
     }
-    if (PyUnicode_Check(given)) { /* which is a sequence too */
+    if (PyUnicode_Check(given)) { /* a str is a sequence too */
         PyErr_Format(PyExc_TypeError, "%s: expected several strings, got one", name);
         return -1;
     }
@@ -686,7 +689,7 @@ static int read_filter(struct view_request *request,
     return 0;
 }
 
-/* To be released in any case. */
+/* Checks the arguments. The request must be released also after -1. */
 static int request_init(struct view_request *request,
                         const struct render_arguments *given)
 {
@@ -721,7 +724,7 @@ static void request_release(struct view_request *request)
 
 /* ---- drawing ---- */
 
-/* Ctrl-C is answered also while a large trace is drawn. */
+/* Checks for Ctrl-C while a large trace is drawn. Returns false with a Python exception set. */
 static bool ask_for_signals(void *context, enum render_stage stage, uint64_t count)
 {
     struct view_request *request = context;

@@ -1,4 +1,4 @@
-/* Saved tensors for Python: a folder in a capsule, its entries as tuples, values as bytearrays. */
+/* Saved tensors: a folder in a capsule, its entries as tuples, values as bytearrays. */
 #include "runtime/python/view/view.h"
 
 #include "runtime/base/memory.h"
@@ -10,7 +10,7 @@
 
 struct saved_capsule {
     struct saved_folder *folder; /* owned */
-    bool is_busy; /* a thread reads, without the lock of the interpreter */
+    bool is_busy;                /* a thread reads without the GIL */
 };
 
 static void capsule_free(PyObject *object)
@@ -21,7 +21,7 @@ static void capsule_free(PyObject *object)
     memory_free(capsule);
 }
 
-/* Takes the folder, in any case. */
+/* Makes a capsule that owns the folder. The folder is closed on failure. */
 static PyObject *capsule_new(struct saved_folder *folder)
 {
     struct saved_capsule *capsule = memory_allocate(1, sizeof *capsule);
@@ -40,14 +40,14 @@ static PyObject *capsule_new(struct saved_folder *folder)
     return object;
 }
 
-/* ---- what is there ---- */
+/* ---- entries ---- */
 
 static PyObject *text_new(struct slice text)
 {
     return PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.size, "replace");
 }
 
-/* Names of files may be no UTF-8. */
+/* A str of a file name, which need not be UTF-8. */
 static PyObject *file_name_new(struct slice name)
 {
     return PyUnicode_DecodeFSDefaultAndSize(name.bytes, (Py_ssize_t)name.size);
@@ -167,7 +167,8 @@ PyObject *view_saved_open(PyObject *module, PyObject *path)
 
 /* ---- values ---- */
 
-/* The bytes between the first element and the end of the last. */
+/* Finds the size in bytes from the first element to the end of the last. Returns false if it
+ * overflows. */
 static bool measure(const struct array *array, uint64_t *size)
 {
     uint64_t count = array_count(array);
@@ -183,7 +184,8 @@ static bool measure(const struct array *array, uint64_t *size)
     return true;
 }
 
-/* Numbers of a type that only torch has become floats of 32 bits, which hold them exactly. */
+/* The size of an element in Python. Types that only torch has become 32-bit floats, which
+ * represent them exactly. */
 static size_t wide_size(enum dtype dtype)
 {
     size_t size = dtype_size(dtype);
@@ -200,7 +202,7 @@ static size_t wide_size(enum dtype dtype)
 
 static void widen(const struct array *array, uint64_t first, float *to)
 {
-    unsigned char item[16]; /* of the largest dtype */
+    unsigned char item[16]; /* as large as the largest dtype */
     struct dtype_value value;
 
     array_read(array, first, 1, item);
@@ -211,7 +213,8 @@ static void widen(const struct array *array, uint64_t first, float *to)
     }
 }
 
-/* In row-major order, all resolved; as wide as above. */
+/* The values in row-major order, with conjugation and negation applied, and elements of
+ * wide_size. */
 static PyObject *packed_new(const struct array *array)
 {
     uint64_t count = array_count(array);
@@ -248,7 +251,8 @@ static PyObject *raw_new(const struct array *array)
     return PyByteArray_FromStringAndSize(array->data, (Py_ssize_t)size);
 }
 
-/* Into `bytes`, where they are given. */
+/* Reads the values into `bytes`, or into `array` if `bytes` is NULL. Returns false with an
+ * exception set. */
 static bool read_values(struct saved_capsule *capsule,
                         size_t index,
                         struct array *array,
@@ -268,7 +272,7 @@ static bool read_values(struct saved_capsule *capsule,
     return is_read;
 }
 
-/* What stands in the file in one piece is read to where it stays. */
+/* Reads an entry that is contiguous in the file directly into the result's memory. */
 static PyObject *read_piece(struct saved_capsule *capsule, size_t index)
 {
     const struct saved_entry *entry = saved_folder_entry(capsule->folder, index);

@@ -1,6 +1,6 @@
-/* The module `monitorch._view`: its functions, a file each, and what they share.
+/* The module `monitorch._view`: its functions, and helpers that its files share.
  *
- * Each function has its text for help() beside it. NULL: a Python exception is set. */
+ * Each function has its text for help() next to it. NULL: a Python exception is set. */
 #ifndef MONITORCH_PYTHON_VIEW_VIEW_H
 #define MONITORCH_PYTHON_VIEW_VIEW_H
 
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* module.c: MemoryError; ValueError where what was asked for makes no sense; else OSError. */
+/* module.c: raises MemoryError; ValueError for invalid arguments; else OSError. */
 void view_raise(const struct error *error);
 
 /* load.c, module.c: events of traces as columns, and their calls and sites, for monitorch.load() */
@@ -37,7 +37,7 @@ PyObject *view_saved_open(PyObject *module, PyObject *path);
 extern const char view_saved_read_doc[];
 PyObject *view_saved_read(PyObject *module, PyObject *args);
 
-/* graft.c: the tensors of a reference trace, and the sites that a run has in common with it, for
+/* graft.c: the tensors of a reference trace, and the sites that it shares with a run, for
  * monitorch.record(graft=…) */
 extern const char view_graft_open_doc[];
 PyObject *view_graft_open(PyObject *module, PyObject *path);
@@ -54,12 +54,12 @@ extern const char view_metrics_json_doc[];
 extern const char view_chart_doc[];
 PyObject *view_chart(PyObject *module, PyObject *args, PyObject *keywords);
 
-/* calls.c: call trees and their graphs, for monitorch.spy.graph. A tree is a list of tuples, one for
- * each node, parents before their children:
+/* calls.c: call trees and their graphs, for monitorch.spy.graph. A tree is a list of tuples, one
+ * for each node, parents before their children:
  *
- *     (name, parent, count, calls, first_seen, indices, shape)
+ * (name, parent, count, calls, first_seen, indices, shape)
  *
- * `parent` is a place in the list, -1 for the root, which is the first. */
+ * `parent` is an index in the list, -1 for the root, which is the first. */
 extern const char view_call_paths_doc[];
 PyObject *view_call_paths(PyObject *module, PyObject *path);
 extern const char view_call_tree_doc[];
@@ -73,14 +73,14 @@ PyObject *view_call_json(PyObject *module, PyObject *nodes);
 extern const char view_call_graph_doc[];
 PyObject *view_call_graph(PyObject *module, PyObject *args, PyObject *keywords);
 
-/* calls.c: text as bytes that hold lone surrogates too, borrowed from *kept. -1: an exception is
- * set. */
+/* calls.c: reads a str as UTF-8 bytes, in which lone surrogates are encoded too. The bytes are
+ * borrowed from *kept. -1: an exception is set. */
 int call_text_read(PyObject *text, PyObject **kept, struct slice *read);
-/* The same, kept by being appended to a list. */
+/* call_text_read, with the bytes kept in a list. */
 int call_text_keep(PyObject *text, PyObject *list, struct slice *read);
 
-/* module.c: the arguments for a picture's style. 0; or -1, with a ValueError set. `has_dot`: the
- * format may be DOT's text too. */
+/* module.c: checks arguments for a picture's style. Returns 0, or -1 with a ValueError set.
+ * `has_dot`: the format may be DOT text too. */
 int view_read_format(const char *text, bool has_dot, enum render_format *format);
 int view_check_dpi(double dpi);
 int view_read_theme(const char *text, enum picture_theme *theme);
