@@ -1,4 +1,4 @@
-/* Source to code objects whose positions are the original's. */
+/* The compilation of a source to code objects with the positions of the original text. */
 #include "instrument/text/encoding.h"
 #include "runtime/base/memory.h"
 #include "runtime/python/compile/module.h"
@@ -19,8 +19,8 @@ struct slice bytes_slice(PyObject *bytes)
     return (struct slice){start, (size_t)size};
 }
 
-/* A text that declares another encoding than UTF-8 is given that, so that its declaration
- * stays true. Where that cannot be done the compiler says so. */
+/* Encodes a source. If it declares an encoding other than UTF-8, that one is used, so that the
+ * declaration stays true. If that fails, the compiler reports the error. */
 static PyObject *string_as_bytes(PyObject *string)
 {
     PyObject *bytes = PyUnicode_AsUTF8String(string);
@@ -65,7 +65,8 @@ PyObject *source_as_bytes(PyObject *source)
     return bytes;
 }
 
-/* The sequence as a tuple, empty for NULL. A lone string would be a list of letters. */
+/* The sequence as a tuple, empty for NULL. A single string is refused: its items would be
+ * letters. */
 static PyObject *argument_as_tuple(PyObject *argument, const char *name)
 {
     if (argument == NULL) {
@@ -79,7 +80,7 @@ static PyObject *argument_as_tuple(PyObject *argument, const char *name)
     return PySequence_Tuple(argument);
 }
 
-/* The slices borrow from the tuple's strings. */
+/* Reads globs. The slices borrow from the tuple's strings. Returns -1 with an exception set. */
 static int globs_read(PyObject *tuple, struct slice *slices, const char *name)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); i++) {
@@ -106,7 +107,7 @@ static int line_number_read(PyObject *object, size_t *number)
     return *number == (size_t)-1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* `(first, last)`, or one line. */
+/* Reads `(first, last)`, or one line number. Returns -1 with an exception set. */
 static int range_read(PyObject *object, struct line_range *range)
 {
     if (PyLong_Check(object)) {
@@ -269,7 +270,8 @@ void request_release(struct request *request)
     *request = (struct request){0};
 }
 
-/* `:LINE:COLUMN: ` at the text's start; false where it holds something else. */
+/* Reads `:LINE:COLUMN: ` at the start of the text. Returns false if the text starts with
+ * something else. */
 static bool read_place(const char *text, unsigned long *line, unsigned long *column)
 {
     char *end;
@@ -305,7 +307,8 @@ static int set_place(PyObject *exception, PyObject *path, const struct error *er
     if (status < 0) {
         return -1;
     }
-    /* The path may hold such a place itself; characters in it may have been replaced. */
+    /* The path is skipped if the text starts with it, since it may contain such a place itself.
+     * The text starts otherwise if characters of the path were replaced. */
     size_t path_size = (size_t)PyBytes_Size(path);
     size_t text_size = strlen(error->text);
     size_t start = path_size <= text_size &&
@@ -349,7 +352,7 @@ void raise_error(const struct module_state *state,
     Py_XDECREF(text);
 }
 
-/* ---- The type of what `instrument` returns: the text, and what is known of it ---- */
+/* ---- the type Result: the instrumented text, its site table and notes ---- */
 
 struct result_object {
     PyObject_HEAD struct instrumented *instrumented; /* owned; NULL until made */
@@ -405,7 +408,8 @@ static PyObject *result_repr(PyObject *self)
         made->is_changed ? "" : ", unchanged");
 }
 
-/* A tuple of (offset, text, anchor start, anchor end), in bytes of the UTF-8 text. */
+/* The insertions as a tuple of (offset, text, anchor start, anchor end), in bytes of the UTF-8
+ * text. */
 static PyObject *result_get_insertions(PyObject *self, void *closure)
 {
     const struct instrumented *made = result_instrumented(self);
@@ -562,7 +566,7 @@ static int result_fill(struct result_object *result)
                                                                                   : 0;
 }
 
-/* Becomes the owner of `made`, whether it succeeds or not. */
+/* Makes a Result that owns `made`. `made` is released on failure. */
 static PyObject *result_wrap(const struct module_state *state,
                              struct instrumented *made)
 {
@@ -606,7 +610,8 @@ PyObject *result_new(const struct module_state *state, const struct request *req
     return result_wrap(state, made);
 }
 
-/* ast.PyCF_ONLY_AST: a tree's positions would stay those of the instrumented text. */
+/* ast.PyCF_ONLY_AST. It is refused, since a tree would keep the positions of the instrumented
+ * text. */
 #define FLAG_ONLY_AST 0x400
 
 static PyObject *
@@ -736,7 +741,7 @@ PyObject *code_map_result(const struct module_state *state,
     struct arena arena;
     PyObject *mapped = NULL;
 
-    /* CPython 3.10 knows lines only, and those are right already. */
+    /* CPython 3.10 has only lines, which are right already. */
     if (!PyObject_HasAttrString(code, "co_positions") || !made->is_changed) {
         return Py_NewRef(code);
     }
@@ -753,8 +758,8 @@ PyObject *code_map_result(const struct module_state *state,
     return mapped;
 }
 
-/* Forgets the exception that is set if the original itself does not compile: what Python says
- * to that is raised in its place. Tells whether it was so. */
+/* Compiles the original. If that fails too, its exception replaces the one that is set, and true
+ * is returned. */
 static bool raise_original_error(const struct request *request,
                                  PyObject *filename,
                                  int optimize,
@@ -845,8 +850,9 @@ static PyObject *compile_once(const struct module_state *state,
     return pair;
 }
 
-/* Forgets the exception that is set if it says that the instrumented text alone does not compile:
- * there may be less stack than DEPTH_LEVEL_LIMIT counts on. Returns whether it was so. */
+/* Clears the exception if it says that only the instrumented text does not compile. That happens
+ * if the stack is smaller than DEPTH_LEVEL_LIMIT assumes. Returns whether the exception was
+ * cleared. */
 static bool forget_compile_failure(const struct module_state *state)
 {
     PyObject *type, *value, *traceback, *cause = NULL;

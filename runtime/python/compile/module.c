@@ -13,8 +13,8 @@
 
 /* ---- the options of `monitorch run` ---- */
 
-/* The --help of `monitorch run`, and its options: a list of (letter or "", name, argument or None).
- * New references. */
+/* The --help text of `monitorch run`, and its options as a list of (letter or "", name, argument
+ * or None). New references. */
 static PyObject *run_help_text(void)
 {
     struct buffer text = BUFFER_INIT;
@@ -176,7 +176,8 @@ static PyObject *table_as_list(const struct site_table *table)
     return list;
 }
 
-/* Reads the site table that the text contains, or that the text is. */
+/* Reads the site table. The text is an instrumented text or a table alone. Returns false if that
+ * fails; `error` says why. */
 static bool table_find(struct slice text,
                        const char *path,
                        struct arena *arena,
@@ -223,27 +224,27 @@ static PyObject *sites_list(const struct module_state *state, PyObject *text)
 
 /* ---- running a program ---- */
 
-/* What the hook is bound to: a list of the function, its arguments, the function to be called
- * behind it, and the sys.excepthook that the program is to find (None for none). The list is
- * emptied when the program begins. */
+/* The hook is bound to a list: the function, its arguments, the function to call at the end, and
+ * the sys.excepthook that is set for the program (None for none). The list is emptied when the
+ * program starts. */
 enum { PROGRAM_PART_COUNT = 4 };
 
 struct program {
     PyObject
-        *function; /* owned; None where the arguments are a code object and its names */
+        *function; /* owned; None if the arguments are a code object and its names */
     PyObject *arguments; /* owned */
-    PyObject *end;       /* owned */
+    PyObject *end;       /* owned; called at the end */
 };
 
-/* How Python itself ends where nobody has caught a KeyboardInterrupt: other processes see that
- * it was interrupted. */
+/* Ends the process as Python does after an uncaught KeyboardInterrupt, so that other processes
+ * see that it was interrupted. */
 static void die_of_interrupt(void)
 {
     signal(SIGINT, SIG_DFL);
     kill(getpid(), SIGINT);
 }
 
-/* The interpreter has remembered the exception that got it here. */
+/* Clears the exception by which the interpreter called this hook. */
 static void forget_exception(void)
 {
     static const char *const names[] = {"last_type", "last_value", "last_traceback",
@@ -255,7 +256,8 @@ static void forget_exception(void)
     PyErr_Clear();
 }
 
-/* The function is exec or runpy's, but a code object is run without a call of exec. */
+/* Runs the program. The function is exec or one of runpy; a code object is run without a call of
+ * exec. */
 static PyObject *program_call(PyObject *function, PyObject *arguments)
 {
     if (function != Py_None) {
@@ -275,7 +277,8 @@ static void flush_stream(const char *name)
     PyErr_Clear();
 }
 
-/* As the interpreter does when a script has ended, before functions run at exit. */
+/* Flushes stderr and stdout, as the interpreter does when a script has ended, before functions
+ * run at exit. */
 static void flush_streams(void)
 {
     PyObject *type, *value, *traceback;
@@ -286,10 +289,10 @@ static void flush_streams(void)
     PyErr_Restore(type, value, traceback);
 }
 
-/* Removes our frames from the traceback of the exception that left them. The interpreter holds
- * that traceback for as long as the program runs, and often until the process has ended. The
- * frames refer to the names of __main__, which must be destroyed when the interpreter destroys
- * the module: a file that the program left open is written then. */
+/* Removes our frames from the traceback of the exception. The interpreter holds that traceback
+ * as long as the program runs, and often until the process has ended. The frames refer to the
+ * names of __main__, which must be destroyed together with the module, since files that the
+ * program left open are written then. */
 static void release_frames(PyObject *exception)
 {
     PyObject *first = PyTuple_GetItem(exception, 2);
@@ -314,8 +317,9 @@ static void program_end(struct program *program)
     Py_XDECREF(result);
 }
 
-/* Gives the names of __main__ back to their module. Both the interpreter's end and a hook of the
- * program's that raises SystemExit may end the process before our functions return. */
+/* Releases the names of __main__, so that only the module holds them. The process may end before
+ * our functions return: by the interpreter's end, or by a hook of the program that raises
+ * SystemExit. */
 static void program_release_names(struct program *program)
 {
     PyObject *type, *value, *traceback;
@@ -328,7 +332,7 @@ static void program_release_names(struct program *program)
 
 static PyObject *program_run_to_end(struct program *program)
 {
-    Py_LeaveRecursiveCall(); /* of this hook, which the program is not to be counted in */
+    Py_LeaveRecursiveCall(); /* so that this hook does not count in the program's recursion depth */
     PyObject *result = program_call(program->function, program->arguments);
     (void)Py_EnterRecursiveCall(""); /* cannot fail: nothing else is running */
     flush_streams();
@@ -336,7 +340,7 @@ static PyObject *program_run_to_end(struct program *program)
     if (result != NULL) {
         Py_DECREF(result);
         program_end(program);
-        PyErr_SetNone(PyExc_SystemExit); /* the interpreter ends by it */
+        PyErr_SetNone(PyExc_SystemExit); /* ends the interpreter */
         return NULL;
     }
     if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
@@ -351,7 +355,8 @@ static PyObject *program_run_to_end(struct program *program)
     Py_RETURN_NONE;
 }
 
-/* Empties the list that the hook is bound to. */
+/* Takes the program out of the list to which the hook is bound. Returns false with an exception
+ * set if it was started already. */
 static bool program_read(struct program *program, PyObject *parts)
 {
     PyObject *hook;
@@ -385,9 +390,9 @@ static PyObject *program_run(PyObject *parts, PyObject *exception)
 
 static PyMethodDef program_method = {"excepthook", program_run, METH_VARARGS, NULL};
 
-/* A function for sys.excepthook that runs a program, made of the tuple (function or None,
- * its arguments or (code, names), function to be called behind, the hook to be set before).
- * A new reference. */
+/* A function for sys.excepthook that runs a program. It is made from the tuple (function or
+ * None, its arguments or (code, names), function to call at the end, the hook to set before). A
+ * new reference. */
 static PyObject *program_new(PyObject *arguments)
 {
     PyObject *function, *function_arguments, *end, *hook, *parts, *method;
@@ -404,8 +409,8 @@ static PyObject *program_new(PyObject *arguments)
     if (parts == NULL) {
         return NULL;
     }
-    /* Some interpreters borrow sys.excepthook while they call it, and this one removes itself
-     * from there: it is kept for good. */
+    /* Some interpreters borrow sys.excepthook while they call it, and this hook removes itself
+     * from there. So it is never freed. */
     method = PyCFunction_New(&program_method, parts);
     Py_DECREF(parts);
     return Py_XNewRef(method);
@@ -498,7 +503,7 @@ module_compile_source(PyObject *module, PyObject *args, PyObject *keywords)
     return pair;
 }
 
-/* -1 with a TypeError for what is no code object. */
+/* Returns -1 with a TypeError if the object is no code object. */
 static int check_code(PyObject *code)
 {
     PyObject *types = PyImport_ImportModule("types");
@@ -571,7 +576,7 @@ static PyObject *module_make_program(PyObject *module, PyObject *arguments)
     return program_new(arguments);
 }
 
-/* The text without insertions; new bytes. `path` is bytes. */
+/* The text without insertions, as new bytes. `path` is bytes. */
 static PyObject *strip_bytes(PyObject *module, PyObject *text, PyObject *path)
 {
     struct slice given = bytes_slice(text);
@@ -687,7 +692,8 @@ static PyMethodDef module_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The attributes are there even where the message names no place. */
+/* The class InstrumentError. Its instances have the attributes even if the message names no
+ * place. */
 static PyObject *error_type_new(void)
 {
     PyObject *attributes = Py_BuildValue("{s:O,s:O,s:O}", "path", Py_None, "line",

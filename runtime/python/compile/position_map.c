@@ -1,5 +1,5 @@
-/* Maps positions of the instrumented text to the original's, one by one or a whole location
- * table at a time. CPython describes the tables in Objects/locations.md. */
+/* The mapping of positions in the instrumented text to the original: single ranges, or a whole
+ * location table at a time. CPython describes the tables in Objects/locations.md. */
 #include "runtime/python/compile/position_map.h"
 
 #include "runtime/base/memory.h"
@@ -12,19 +12,19 @@ struct position_line {
 
 struct position_place {
     size_t shift;  /* bytes that earlier insertions add to the line */
-    size_t blanks; /* blanks of the original that follow: no code starts with them */
+    size_t blanks; /* blanks of the original after it: no code starts with them */
 };
 
-/* One end of a range, found in the text. */
+/* One end of a range, in the original text. */
 struct position_end {
-    int32_t column;   /* in the original: the insertion's place if inserted */
-    bool is_inserted; /* stands inside an insertion */
-    size_t insertion; /* which one */
+    int32_t column; /* in the original; for inserted text the place of the insertion */
+    bool is_inserted; /* inside an insertion */
+    size_t insertion; /* index of that insertion */
 };
 
 /* Kinds of entries in a location table; less than 10 is a short entry. */
 enum {
-    ENTRY_ONE_LINE = 10, /* 10, 11, 12: that many lines more, less 10 */
+    ENTRY_ONE_LINE = 10, /* 10, 11, 12: line change plus 10 */
     ENTRY_NO_COLUMNS = 13,
     ENTRY_LONG = 14,
     ENTRY_NONE = 15,
@@ -75,7 +75,7 @@ static size_t blanks_count(struct slice text, size_t offset)
     return end - offset;
 }
 
-/* Fills in each line's first insertion and each insertion's place in one walk over both. */
+/* Finds each line's first insertion and each insertion's place, in one pass over both. */
 static void map_join_insertions(struct position_map *map, struct slice original)
 {
     size_t insertion = 0;
@@ -130,7 +130,7 @@ void position_map_release(struct position_map *map)
     *map = (struct position_map){0};
 }
 
-/* Where the insertion starts in its instrumented line. */
+/* The column of the insertion in its instrumented line. */
 static int64_t
 map_insertion_column(const struct position_map *map, size_t line, size_t insertion)
 {
@@ -138,8 +138,8 @@ map_insertion_column(const struct position_map *map, size_t line, size_t inserti
            (int64_t)map->lines[line].start + (int64_t)map->places[insertion].shift;
 }
 
-/* A column that touches an insertion belongs to it where a range that starts there starts
- * with inserted text, and where a range that ends there ends with it. */
+/* Finds one end of a range. A column at the edge of an insertion belongs to it if the range
+ * starts there and starts with inserted text, or if it ends there and ends with it. */
 static struct position_end map_find(const struct position_map *map,
                                     int32_t line_number,
                                     int32_t column,
@@ -176,13 +176,13 @@ static struct position_end map_find(const struct position_map *map,
         .column = (int32_t)(column - size - (int64_t)map->places[last].shift)};
 }
 
-/* Or just there. */
+/* Whether the line starts at the offset or before it. */
 static bool is_line_before(const void *lines, size_t line, uint64_t offset)
 {
     return ((const struct position_line *)lines)[line].start <= offset;
 }
 
-/* The line, from 0, that the offset of the original stands on. */
+/* The line, from 0, of an offset in the original. */
 static size_t map_find_line(const struct position_map *map, size_t offset)
 {
     size_t next = sorted_place(map->lines, map->line_count, is_line_before, offset);
@@ -190,7 +190,7 @@ static size_t map_find_line(const struct position_map *map, size_t offset)
     return next == 0 ? 0 : next - 1;
 }
 
-/* Gives a range that is inserted altogether the first anchor among its insertions. */
+/* Gives a range that is entirely inserted the first anchor among its insertions. */
 static void map_anchor(const struct position_map *map,
                        size_t first,
                        size_t last,
@@ -251,7 +251,7 @@ static uint8_t reader_byte(struct table_reader *reader)
     return (uint8_t)reader->table.bytes[reader->offset++];
 }
 
-/* Only an entry's first byte has the highest bit set. */
+/* The next byte of an entry. Only an entry's first byte has the highest bit set. */
 static uint8_t reader_next_byte(struct table_reader *reader)
 {
     uint8_t byte = reader_byte(reader);
@@ -262,7 +262,7 @@ static uint8_t reader_next_byte(struct table_reader *reader)
     return byte & 0x7f;
 }
 
-/* Six bits a byte, the lowest first; bit 6 says that more follow. */
+/* Reads a number: six bits in each byte, the lowest first; bit 6 is set if more bytes follow. */
 static uint32_t reader_number(struct table_reader *reader)
 {
     uint64_t number = 0;
@@ -298,8 +298,8 @@ static int32_t reader_line(struct table_reader *reader, int32_t line, int32_t ch
     return (int32_t)changed;
 }
 
-/* Reads what follows the first byte of an entry of this kind. `line` is the line of the
- * entry before. */
+/* Reads the rest of an entry of this kind, after its first byte. `line` is the line of the
+ * previous entry. */
 static struct position_range
 reader_range(struct table_reader *reader, int kind, int32_t line)
 {
@@ -321,7 +321,7 @@ reader_range(struct table_reader *reader, int kind, int32_t line)
         range.line = reader_line(reader, line, reader_signed_number(reader));
         range.end_line =
             reader_line(reader, range.line, (int32_t)reader_number(reader));
-        /* 0 is none. */
+        /* Columns are stored plus one; 0 means none. */
         range.column = (int32_t)(reader_number(reader) - 1);
         range.end_column = (int32_t)(reader_number(reader) - 1);
     } else {
@@ -352,7 +352,7 @@ static void output_add_kind(struct buffer *output, int kind, int length_bits)
     buffer_add_byte(output, (char)(0x80 | kind << 3 | length_bits));
 }
 
-/* Writes the range in the shortest form that CPython's own compiler would take. */
+/* Writes the range in the shortest form, as CPython's compiler does. */
 static void output_add_range(struct buffer *output,
                              const struct position_range *range,
                              int32_t last_line,

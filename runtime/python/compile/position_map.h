@@ -1,6 +1,6 @@
-/* Positions of the instrumented text's code in the original. Insertions hold no line ends, so lines
- * of original code stay and only columns move. Knows CPython's location tables (`co_linetable` of
- * 3.11 and later) but needs no Python.h. */
+/* Positions in the original of code that was compiled from the instrumented text. Insertions
+ * contain no line ends, so lines stay the same and only columns move. Supports CPython's
+ * location tables (`co_linetable` of 3.11 and later) but needs no Python.h. */
 #ifndef MONITORCH_PYTHON_COMPILE_POSITION_MAP_H
 #define MONITORCH_PYTHON_COMPILE_POSITION_MAP_H
 
@@ -15,8 +15,8 @@
 
 #define POSITION_NONE (-1)
 
-/* As `code.co_positions()` gives it: lines from 1, columns in UTF-8 bytes from 0; each may
- * be POSITION_NONE. CPython also uses line 0, for a module's first instruction. */
+/* A range as in `code.co_positions()`: lines from 1, columns in UTF-8 bytes from 0; each may be
+ * POSITION_NONE. CPython also uses line 0, for a module's first instruction. */
 struct position_range {
     int32_t line;
     int32_t end_line;
@@ -25,15 +25,15 @@ struct position_range {
 };
 
 struct position_map {
-    const struct insertion *insertions; /* borrowed; in order of offset */
+    const struct insertion *insertions; /* borrowed; sorted by offset */
     size_t insertion_count;
     struct position_place *places; /* owned; one for each insertion */
     struct position_line *lines;   /* owned; line_count and a sentinel */
     size_t line_count;
 };
 
-/* `original` is the source as UTF-8 without its byte order mark, which is what the
- * insertions' offsets count in; it is not needed afterwards, the insertions are. */
+/* `original` is the source as UTF-8 without its byte order mark; offsets of insertions count in
+ * it. It is not needed after the call, but the insertions are. */
 bool position_map_init(struct position_map *map,
                        struct slice original,
                        const struct insertion *insertions,
@@ -41,16 +41,16 @@ bool position_map_init(struct position_map *map,
                        struct error *error);
 void position_map_release(struct position_map *map);
 
-/* Turns a range of the instrumented text into the original's. A range that holds original text
- * becomes exactly that text, on its line. One that is inserted altogether becomes its insertion's
- * anchor, which may be on an earlier line: so what is inserted at the end of a statement of several
- * lines need not be a line event of its own. Without an anchor it keeps its line and loses its
- * columns. Lines that the text does not have are left alone. */
+/* Maps a range of the instrumented text to the original. A range that contains original text
+ * becomes exactly that text, on its line. A range that is entirely inserted becomes its
+ * insertion's anchor, which may be on an earlier line: so an insertion at the end of a statement
+ * of several lines need not be a line event of its own. Without an anchor it keeps its line and
+ * loses its columns. Lines that the text does not have are not changed. */
 void position_map_range(const struct position_map *map, struct position_range *range);
 
-/* Appends the location table `table` with every range turned into the original's; each
- * entry covers as many instructions as before. Fails where the table is malformed or memory
- * runs out; what is in `output` is then to be thrown away. */
+/* Appends the location table `table` with every range mapped to the original. Each entry covers
+ * the same number of instructions as before. Returns false if the table is malformed or memory
+ * ran out; the contents of `output` are invalid then. */
 bool position_map_table(const struct position_map *map,
                         struct slice table,
                         int32_t first_line,
