@@ -1,11 +1,11 @@
-/* The selection language for Python, and the names that a mistyped one was meant to be. */
+/* The selection language for Python, and suggestions for mistyped names. */
 #include "runtime/python/select/select.h"
 
 #include "runtime/base/nearest_name.h"
 #include "runtime/base/selection/selection.h"
 
-/* The UTF-8 of a str, for which lone surrogates are as other characters: a new reference to bytes that
- * `slice` borrows, or NULL with an exception. */
+/* Encodes a str as UTF-8 with lone surrogates encoded as other characters. Returns a new
+ * reference to bytes that `slice` borrows from, or NULL with an exception. */
 static PyObject *encode(PyObject *text, struct slice *slice)
 {
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
@@ -109,9 +109,9 @@ static PyObject *split_list(PyObject *module, PyObject *text)
     return items;
 }
 
-/* ---- the names that a mistyped one was meant to be ---- */
+/* ---- suggestions for a mistyped name ---- */
 
-/* Borrows the text of a str; false with an exception. */
+/* Borrows the text of a str. Returns false with an exception set. */
 static bool read_text(PyObject *text, struct slice *slice)
 {
     Py_ssize_t size;
@@ -150,14 +150,14 @@ static PyObject *nearest_names(PyObject *module, PyObject *arguments)
         !read_text(word, &text)) {
         return NULL;
     }
-    names = PySequence_Tuple(given); /* keeps the texts that are borrowed below */
+    names = PySequence_Tuple(given); /* keeps the texts alive that are borrowed below */
     if (names == NULL) {
         return NULL;
     }
     nearest_init(&nearest, text);
     for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++) {
         if (!read_text(PyTuple_GetItem(names, i), &text)) {
-            PyErr_Clear(); /* no str, or one with lone surrogates */
+            PyErr_Clear(); /* not a str, or with lone surrogates */
             continue;
         }
         nearest_add(&nearest, text);

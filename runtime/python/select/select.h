@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-/* Adds the functions to the module; -1 with an exception. */
+/* Adds the functions to the module. Returns -1 with an exception set. */
 int select_exec(PyObject *module);
 
 #endif
