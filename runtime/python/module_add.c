@@ -1,4 +1,4 @@
-/* What the extension module offers besides functions. */
+/* Helpers that add types and objects to an extension module. */
 #include "runtime/python/module_add.h"
 
 #include <string.h>
