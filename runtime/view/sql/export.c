@@ -1,4 +1,4 @@
-/* Traces as a file of SQLite. */
+/* Export of traces to an SQLite file. */
 #include "runtime/view/sql/export.h"
 
 #include "runtime/base/file/draft.h"
@@ -15,22 +15,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Stands in the file's header, so that it is known as ours: "mtrc". */
+/* The application id "mtrc" in the file's header, which marks files that this exporter wrote. */
 #define APPLICATION_ID     0x6D747263
 #define APPLICATION_OFFSET 68
 #define HEADER_SIZE        100
-/* How many steps of SQLite's lie between two looks at the progress. */
+/* The number of SQLite's steps between two calls of `progress`. */
 #define PROGRESS_STEPS 100000
-/* Of the tables of traces, beside the file's own. */
+/* The name prefix of the virtual tables of the traces, which sets them off from the tables of
+ * the file. */
 #define PREFIX "trace_"
 
 struct export_state {
     const struct sql_export_options *options; /* borrowed */
     struct sql_traces traces;                 /* owned */
     sqlite3 *database;                        /* owned; may be NULL */
-    char *path;                               /* owned; what is replaced */
+    char *path;                               /* owned; the file to replace */
     struct file_temporary temporary;
-    bool is_stopped; /* by progress */
+    bool is_stopped; /* by `progress` */
 };
 
 static const char *const indices[] = {
@@ -50,7 +51,7 @@ static const char *const edge_indices[] = {
 
 /* ---- the file ---- */
 
-/* Whether what is there may be replaced: a file that this wrote, or an empty one. */
+/* Whether the existing file may be replaced: this exporter wrote it, or it is empty. */
 static bool may_replace(const struct export_state *export, struct error *error)
 {
     static const unsigned char ours[] = {
@@ -95,7 +96,8 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-/* Finds the names: a symbolic link's file is replaced, not the link. */
+/* Finds the real path of the file, so that the target of a symbolic link is replaced and not the
+ * link. */
 static bool
 find_names(struct export_state *export, const char *path, struct error *error)
 {
@@ -173,7 +175,7 @@ static int report_progress(void *context)
     return export->is_stopped;
 }
 
-/* Nobody sees the file before it is whole: no journal is needed. */
+/* Writes all tables without a journal, since the file is not visible before it is complete. */
 static bool write_tables(struct export_state *export, struct error *error)
 {
     char begin[160];
@@ -232,7 +234,8 @@ static bool write_file(struct export_state *export, struct error *error)
         return fail_errno(export, error);
     }
     is_done = fill_database(export, error) && file_inputs_refuse(export->path, error);
-    close(file); /* not before: SQLite's locks of the file would go with it */
+    close(
+        file); /* closed after the database, since close() drops SQLite's locks of the file */
     if (!is_done) {
         file_temporary_remove(&export->temporary);
         return false;

@@ -1,5 +1,5 @@
-/* Traces as a file of SQLite, for what asks such files: tables events, sites, calls, edges, steps and parameters, as
- * `monitorch sql` has them, with indices. */
+/* Export of traces to an SQLite file for other programs. It has the tables of `monitorch sql`,
+ * which are events, sites, calls, edges, steps and parameters, and indices for them. */
 #ifndef MONITORCH_VIEW_SQL_EXPORT_H
 #define MONITORCH_VIEW_SQL_EXPORT_H
 
@@ -12,11 +12,13 @@
 
 struct sql_export_options {
     bool
-        has_edges; /* the table edges too: it is made in memory that grows with the trace */
-    bool is_forced; /* a file of that name that is none of ours is replaced too */
-    /* Told now and then, where not NULL; false ends the work with an error. */
+        has_edges; /* also writes the table edges, which needs memory in proportion to the trace */
+    bool
+        is_forced; /* also replaces an existing file that this exporter did not write */
+    /* Called from time to time, with the number of events so far; may be NULL. Returns false to
+     * stop with an error. */
     bool (*progress)(void *context, uint64_t events);
-    /* Each damage that was met, where not NULL. */
+    /* Called for each damage of a trace; may be NULL. */
     void (*damage)(void *context, const char *trace, const char *message);
     void *context;
 };
@@ -26,9 +28,9 @@ struct sql_export_result {
     size_t damage_count;
 };
 
-/* Writes the file beside its name, and renames it when all is in it: on failure an old one is
- * as it was. Refuses, with ERROR_USAGE, to replace what this did not write. A damaged trace is
- * no failure: what can be read is in the file. */
+/* Writes a temporary file and renames it when it is complete, so an old file is unchanged after
+ * a failure. Refuses, with ERROR_USAGE, to replace a file that it did not write. A damaged trace
+ * is no failure: its readable part is written. */
 bool export_sqlite(const char *const *traces,
                    size_t trace_count,
                    source_strip strip,

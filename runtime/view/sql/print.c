@@ -1,4 +1,4 @@
-/* Printing the rows of a statement as they come. */
+/* Printing of a statement's rows while the statement runs. */
 #include "runtime/view/sql/print.h"
 
 #include "runtime/base/buffer.h"
@@ -13,12 +13,13 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* ---- The values of a statement's rows as text, for programs ---- */
+/* ---- values of rows as text, for programs ---- */
 
-/* Of a text, borrowed until the next row; of a blob, its bytes as hexadecimal digits. */
+/* The value as text. A text is borrowed until the next row; a blob is written as hexadecimal
+ * digits. */
 static struct slice sql_text_of(sqlite3_stmt *statement, int column)
 {
-    /* As a blob it needs no NUL behind it, and so is not copied. */
+    /* Read as a blob, since SQLite would copy a text to append a NUL. */
     const char *bytes = sqlite3_column_blob(statement, column);
 
     return (struct slice){bytes == NULL ? "" : bytes,
@@ -35,7 +36,7 @@ static void sql_blob_add(struct buffer *text, sqlite3_stmt *statement, int colum
     }
 }
 
-/* Infinities are words where no quotes stand around them. */
+/* Appends a number. Infinities are words, which need no quotes. */
 static void add_real(struct buffer *text, double number)
 {
     if (isinf(number)) {
@@ -45,7 +46,7 @@ static void add_real(struct buffer *text, double number)
     }
 }
 
-/* Each tab, end of line, backslash and control character as an escape. */
+/* Appends the text with tabs, line ends, backslashes and control characters as escapes. */
 static void add_escaped(struct buffer *text, struct slice added)
 {
     size_t start = 0;
@@ -71,7 +72,7 @@ static void add_escaped(struct buffer *text, struct slice added)
     buffer_add(text, slice_part(added, start, added.size));
 }
 
-/* In quotes where it has to be. */
+/* Appends a CSV field, in quotes if it needs them. */
 static void add_csv(struct buffer *text, struct slice added)
 {
     bool has_quotes = added.size == 0;
@@ -94,7 +95,7 @@ static void add_csv(struct buffer *text, struct slice added)
     buffer_add_byte(text, '"');
 }
 
-/* A text, such as a column's name, in the same way. */
+/* Appends a text, such as a column's name, in the format of the output. */
 static void
 sql_text_add(struct buffer *text, const struct sql_print *print, struct slice added)
 {
@@ -116,7 +117,7 @@ sql_text_add(struct buffer *text, const struct sql_print *print, struct slice ad
     }
 }
 
-/* One value, as the form has it, without what stands between values. */
+/* Appends one value in the format of the output, without separators. */
 static void sql_value_add(struct buffer *text,
                           const struct sql_print *print,
                           sqlite3_stmt *statement,
@@ -148,33 +149,33 @@ static void sql_value_add(struct buffer *text,
     }
 }
 
-/* A table: the first rows are kept until its widths are known. */
+/* The layout of a table. The first rows are kept until the widths of the columns are known. */
 struct sql_layout {
     const struct sql_print *print; /* borrowed */
     int column_count;
     size_t *widths;     /* owned */
     bool *is_number;    /* owned; the column is aligned to the right */
-    bool is_decided;    /* widths are known, nothing is kept any more */
-    bool is_list;       /* too wide: a line for each value */
-    struct buffer kept; /* owned; texts of cells, one after the other */
-    size_t *ends;       /* owned; where each ends in it; the header first */
+    bool is_decided;    /* widths are known, and rows are printed at once */
+    bool is_list;       /* too wide: one line for each value */
+    struct buffer kept; /* owned; texts of the kept cells, concatenated */
+    size_t *ends;       /* owned; end of each cell in `kept`, the header's first */
     size_t end_count;
     size_t end_capacity;
-    uint64_t row_count; /* printed so far */
+    uint64_t row_count; /* rows printed so far */
 };
 
-/* ---- The rows of a statement as a table for people ---- */
+/* ---- rows as a table for people ---- */
 
-#define KEPT_ROWS    300  /* so many decide how wide columns are */
-#define CELL_LIMIT   1000 /* bytes of a text that is shown in a table */
+#define KEPT_ROWS    300  /* number of rows that decide the widths of columns */
+#define CELL_LIMIT   1000 /* bytes of a text in a table */
 #define SHORT_DIGITS 6
 #define GAP          2 /* blanks between columns */
-#define NARROWEST    8 /* no column of texts becomes narrower */
+#define NARROWEST    8 /* minimal width of a column of texts */
 #define ELLIPSIS     "\xE2\x80\xA6"
-/* Stands for NULL among the cells that are kept: no text has it. */
+/* A kept cell that is NULL. No text has this value. */
 #define NULL_CELL "\x01"
 
-/* How many columns of a terminal a character takes. */
+/* The number of terminal columns of a character. */
 static size_t character_width(uint32_t code)
 {
     uint32_t advance = code < 0x7F ? 600 : text_advance(PICTURE_MONO, code);
@@ -182,7 +183,8 @@ static size_t character_width(uint32_t code)
     return advance == 0 ? 0 : advance >= 1000 ? 2 : 1;
 }
 
-/* How much of the text fits into `limit` columns, and how many it takes. */
+/* The size of the part of the text that fits into `limit` columns. `width` is set to its
+ * columns. */
 static size_t fit(struct slice text, size_t limit, size_t *width)
 {
     size_t at = 0;
@@ -313,7 +315,7 @@ static void add_aligned(
         text_add_blanks(text, is_last || used > width ? 0 : width - used);
         return;
     }
-    used = size < cell.size ? width : used; /* a number is not cut */
+    used = size < cell.size ? width : used; /* numbers are not cut */
     if (is_right) {
         text_add_blanks(text, width - used);
     }
@@ -323,7 +325,7 @@ static void add_aligned(
     }
 }
 
-/* The row of cells that begins at `first`. */
+/* Prints the row whose first cell is `first`. */
 static void add_line(struct sql_layout *layout, size_t first, struct buffer *text)
 {
     bool is_header = first == 0;
@@ -336,12 +338,12 @@ static void add_line(struct sql_layout *layout, size_t first, struct buffer *tex
         add_aligned(text, cell_at(layout, first + (size_t)i), layout->widths[i],
                     layout->is_number[i], is_last);
     }
-    text_trim(text); /* of empty cells at the end */
+    text_trim(text); /* removes the blanks of empty cells at the end */
     paint_end(text, layout->print->has_color && is_header);
     buffer_add_byte(text, '\n');
 }
 
-/* A row as a line for each value; NULL has none. */
+/* Prints a row as one line for each value that is not NULL. */
 static void add_list(struct sql_layout *layout, size_t first, struct buffer *text)
 {
     size_t name_width = 0;
@@ -381,7 +383,7 @@ static void layout_add_row(struct sql_layout *layout, size_t first, struct buffe
     layout->row_count++;
 }
 
-/* Cuts the columns of texts, the widest first, until all fit. */
+/* Narrows the columns of texts, the widest first, until the row fits. Sets is_list if it cannot. */
 static void fit_widths(struct sql_layout *layout)
 {
     size_t total = (size_t)(layout->column_count - 1) * GAP;
@@ -408,7 +410,7 @@ static void fit_widths(struct sql_layout *layout)
     }
 }
 
-/* Finds the widths, and prints what was kept. */
+/* Decides the widths, and prints the kept rows. */
 static void decide(struct sql_layout *layout, struct buffer *text)
 {
     size_t count = (size_t)layout->column_count;
@@ -431,14 +433,14 @@ static void decide(struct sql_layout *layout, struct buffer *text)
     }
 }
 
-/* The header is kept for lists. */
+/* Drops the kept rows. The header is needed for lists. */
 static void forget_rows(struct sql_layout *layout)
 {
     layout->end_count = (size_t)layout->column_count;
     layout->kept.size = layout->ends[layout->end_count - 1];
 }
 
-/* false where memory ran out. */
+/* Returns false if memory runs out. */
 static bool sql_layout_add_row(struct sql_layout *layout,
                                sqlite3_stmt *statement,
                                struct buffer *text)
@@ -479,10 +481,10 @@ struct rows {
     const struct sql_print *print; /* borrowed */
     sqlite3_stmt *statement;       /* borrowed */
     int column_count;
-    struct sql_layout layout; /* owned; of a TABLE */
-    struct buffer names;      /* owned; what stands before each value of JSON */
-    struct buffer text;       /* owned; what is not written yet */
-    bool is_stopped;          /* nobody reads it any more */
+    struct sql_layout layout; /* owned; for SQL_TABLE */
+    struct buffer names;      /* owned; for JSON, the text before each value */
+    struct buffer text;       /* owned; text that is not written yet */
+    bool is_stopped;          /* the reader of the output has closed it */
 };
 
 static const char *separator(const struct sql_print *print)
@@ -616,7 +618,7 @@ int sql_print_rows(sqlite3_stmt *statement,
         has_memory = rows_add(&rows);
         count++;
     }
-    /* The rows before an error are printed all the same; a heading alone is not. */
+    /* Rows before an error are printed. A header without rows is not. */
     if (has_memory && (code == SQLITE_ROW || code == SQLITE_DONE || count > 0)) {
         has_memory = rows_end(&rows);
     }

@@ -1,4 +1,5 @@
-/* Sessions of SQL over traces: the connection, its rules and functions, the schema, running statements. */
+/* SQL sessions over traces: the connection, its rules and functions, the schema, and the running
+ * of statements. */
 #include "runtime/view/sql/session.h"
 
 #include "runtime/base/memory.h"
@@ -14,9 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* SQLite's memory, from where all memory comes: so tests make its allocations fail too. */
+/* SQLite's allocator, which uses the program's own one, so that tests can make its allocations
+ * fail. */
 
-/* SQLite asks how large a block is: the size precedes it, in room that keeps it aligned. */
+/* The size of a block is stored before it, since SQLite asks for it. The head keeps the block
+ * aligned. */
 #define HEAD_SIZE 16
 
 static void *block_of(void *bytes)
@@ -86,16 +89,16 @@ void sql_memory_use(void)
         .xShutdown = sql_stop,
     };
 
-    /* They refuse where SQLite was used before; it goes on with its own then. */
+    /* The calls fail if SQLite was used before; SQLite keeps its own allocator then. */
     sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 struct sql_rules {
-    char refused[200]; /* what was refused last, and why; "" */
+    char refused[200]; /* the last refusal and its reason; "" */
 };
 
-/* Functions that queries may use beside SQLite's own. */
+/* Functions for queries, in addition to SQLite's own. */
 
 #define PURE (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
 
@@ -125,7 +128,8 @@ static regex_t *regex_new(sqlite3_context *context, const char *text)
     return pattern;
 }
 
-/* `text regexp pattern` is regexp(pattern, text). A pattern is compiled once for a query. */
+/* The SQL function regexp(pattern, text), for `text regexp pattern`. A pattern is compiled once
+ * for each query. */
 static void regexp(sqlite3_context *context, int count, sqlite3_value **arguments)
 {
     const char *pattern_text = (const char *)sqlite3_value_text(arguments[0]);
@@ -159,7 +163,8 @@ struct math_function {
     double (*compute)(double);
 };
 
-/* NULL where there is no number, and where the result is none: as SQLite's own do. */
+/* An SQL function of one number. NULL if the argument is no number or the result is NaN, as in
+ * SQLite's own functions. */
 static void math(sqlite3_context *context, int count, sqlite3_value **arguments)
 {
     const struct math_function *function = sqlite3_user_data(context);
@@ -184,7 +189,7 @@ static void power(sqlite3_context *context, int count, sqlite3_value **arguments
 
 static int register_math(sqlite3 *database)
 {
-    /* Not constant: SQLite takes a plain pointer, which only math() reads. */
+    /* Not const, since SQLite takes a plain pointer. Only math() reads it. */
     static struct math_function functions[] = {
         {"sqrt", sqrt},    {"exp", exp},   {"ln", log},      {"log", log_10},
         {"log10", log_10}, {"log2", log2}, {"floor", floor}, {"ceil", ceil},
@@ -202,8 +207,8 @@ static int register_math(sqlite3 *database)
     return code;
 }
 
-/* `regexp` (x regexp y: POSIX extended), and sqrt, log and the like where SQLite was built
- * without them. Gives SQLite's code. */
+/* Registers `regexp` (POSIX extended), and functions such as sqrt and log if SQLite was built
+ * without them. Returns SQLite's code. */
 static int sql_functions_register(sqlite3 *database)
 {
     int code =
@@ -215,9 +220,9 @@ static int sql_functions_register(sqlite3 *database)
     return code;
 }
 
-/* What a query may do: read the traces, and make temporary tables. */
+/* The rules for queries: they may read the traces and create temporary tables. */
 
-/* Pragmas that change nothing. */
+/* Whether the pragma changes nothing. */
 static bool pragma_is_harmless(const char *name)
 {
     static const char *const names[] = {
@@ -248,7 +253,8 @@ static int refuse(struct sql_rules *rules, const char *what, const char *name)
     return SQLITE_DENY;
 }
 
-/* Rows that are written or deleted: in SQLite's own tables that makes or drops one, `whole`. */
+/* Judges rows that are inserted or deleted. In SQLite's own tables they create or drop a table,
+ * which is named `whole`. */
 static int judge_rows(struct sql_rules *rules,
                       const char *database,
                       const char *table,
@@ -293,7 +299,8 @@ static int judge(void *context,
         return judge_rows(rules, database, first, "insert into",
                           "a table that is not temporary");
     case SQLITE_UPDATE:
-        /* Asked too when a table such as json_each is first named. It cannot be written. */
+        /* SQLite also asks this when a query first names a table such as json_each. SQLite
+         * itself protects sqlite_master. */
         return is_temporary(database) || strcmp(first, "sqlite_master") == 0
                    ? SQLITE_OK
                    : refuse(rules, "update of", first);
@@ -301,7 +308,7 @@ static int judge(void *context,
         return judge_rows(rules, database, first, "delete from",
                           "drop of what is not temporary");
     case SQLITE_REINDEX:
-        return SQLITE_OK; /* asked when a temporary index is made */
+        return SQLITE_OK; /* asked when a temporary index is created */
     case SQLITE_PRAGMA:
         return pragma_is_harmless(first) ? SQLITE_OK : refuse(rules, "pragma", first);
     case SQLITE_ATTACH:
@@ -313,16 +320,16 @@ static int judge(void *context,
     }
 }
 
-/* The rules are borrowed, and outlive the connection. Gives SQLite's code. */
+/* Sets the rules, which are borrowed and must outlive the connection. Returns SQLite's code. */
 static int sql_rules_set(sqlite3 *database, struct sql_rules *rules)
 {
-    /* Nothing that is no statement may either; and no expression goes too deep. */
+    /* Also prevents changes by means other than statements, and attached databases. */
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     return sqlite3_set_authorizer(database, judge, rules);
 }
 
-/* What the tables of SQL are, for people. */
+/* Description of the tables, for people. */
 
 #define NAME_WIDTH 14
 #define TYPE_WIDTH 9
@@ -408,7 +415,7 @@ bool sql_is_blank(const char *text)
     return true;
 }
 
-/* No query is as long. */
+/* The maximal size of a query, in bytes. */
 #define SQL_TEXT_MAX (100 * 1000 * 1000)
 
 struct sql_session {
@@ -482,7 +489,7 @@ void sql_session_interrupt(struct sql_session *session)
     sqlite3_interrupt(session->database);
 }
 
-/* ---- what went wrong ---- */
+/* ---- errors ---- */
 
 static void find_unknown(const char *message, struct sql_problem *problem)
 {
@@ -506,7 +513,7 @@ static bool is_word_byte(char byte)
            (byte >= 'A' && byte <= 'Z') || byte == '_' || (unsigned char)byte >= 0x80;
 }
 
-/* Where the name stands as a word of its own; text.size where it does not. */
+/* The place of the name as a whole word, or text.size. */
 static size_t find_word(struct slice text, struct slice name, size_t start)
 {
     size_t found = slice_find(text, name, start);
@@ -523,7 +530,8 @@ static size_t find_word(struct slice text, struct slice name, size_t start)
     return text.size;
 }
 
-/* Where SQLite does not tell the place, the name that it does not know is looked for. */
+/* Finds the place of an error. If SQLite does not give it, the place is that of the unknown
+ * name. */
 static void find_place(struct sql_session *session,
                        struct slice text,
                        size_t start,
@@ -636,14 +644,14 @@ bool sql_session_run(struct sql_session *session,
         }
         sqlite3_finalize(statement);
         if (rest == NULL || rest == text.bytes + at) {
-            break; /* nothing but what ends the text */
+            break; /* only blanks or comments are left */
         }
         at = (size_t)(rest - text.bytes);
     }
     return true;
 }
 
-/* ---- what is told of the traces ---- */
+/* ---- facts about the traces ---- */
 
 const char *sql_session_next_damage(struct sql_session *session, size_t trace)
 {

@@ -1,7 +1,7 @@
-/* Asking traces in SQL: queries over the tables events, sites, calls and edges, which are read
- * from the traces while they are asked (docs/reference/sql.md).
+/* SQL sessions over traces: queries of the tables events, sites, calls, edges, steps and
+ * parameters, which are read from the traces while the query runs (docs/reference/sql.md).
  *
- * Nothing but temporary tables can be written. */
+ * Only temporary tables can be written. */
 #ifndef MONITORCH_VIEW_SQL_SESSION_H
 #define MONITORCH_VIEW_SQL_SESSION_H
 
@@ -16,30 +16,31 @@
 
 struct sql_session;
 
-/* The paths are borrowed. NULL where a trace cannot be opened, or memory ran out. */
+/* Opens the traces. The paths are borrowed. Returns NULL if a trace cannot be opened or memory
+ * runs out. */
 struct sql_session *sql_session_new(const char *const *paths,
                                     size_t count,
                                     source_strip strip,
                                     struct error *error);
 void sql_session_free(struct sql_session *session); /* may be NULL */
 
-/* What is wrong with a query, beside the message. */
+/* Details of a query's error, in addition to the message. */
 struct sql_problem {
     bool has_place;
     size_t offset;       /* in bytes, in the whole text of the queries */
     bool is_interrupted; /* by sql_session_interrupt */
-    /* What was named and is not there: a column or table; "" else. */
+    /* The unknown column or table that the query names, or "". */
     char unknown[64];
 };
 
 struct sql_result {
     uint64_t row_count;
-    bool has_more; /* print.max_rows were printed, and there were more */
+    bool has_more; /* print.max_rows were printed, and more exist */
     bool has_rows; /* one of the statements was a query */
 };
 
-/* Runs the statements of the text, one after the other, and prints what they give. Fails with
- * ERROR_USAGE where SQLite does not accept or cannot do it; `problem` is filled in then. */
+/* Runs the statements of the text in order, and prints their rows. Fails with ERROR_USAGE if
+ * SQLite rejects a statement or it fails; `problem` is set then. */
 bool sql_session_run(struct sql_session *session,
                      struct slice text,
                      const struct sql_print *print,
@@ -47,30 +48,28 @@ bool sql_session_run(struct sql_session *session,
                      struct sql_problem *problem,
                      struct error *error);
 
-/* Ends the query that runs. May be called from another thread. */
+/* Ends the running query. May be called from another thread. */
 void sql_session_interrupt(struct sql_session *session);
 
-/* The next damage of a trace that was not told yet, of what was read so far; NULL where there is
- * none. */
+/* The next damage in the parts of the trace that were read, which was not returned before. NULL
+ * if there is none. */
 const char *sql_session_next_damage(struct sql_session *session, size_t trace);
-/* What the trace's header tells; see log_reader_header. */
+/* The trace's header; see log_reader_header. */
 const struct log_header *sql_session_header(const struct sql_session *session,
                                             size_t trace);
 
-/* Whether the text ends a statement: a semicolon that is not within a text or comment. */
+/* Whether the text ends with a complete statement: a semicolon outside of strings and comments. */
 bool sql_is_complete(const char *text);
-/* Whether there is anything in it but blanks and comments. */
+/* Whether the text has only blanks and comments. */
 bool sql_is_blank(const char *text);
 
-/* The tables and their columns, for people; of one table where `name` is not NULL (false where
- * there is none of that name). */
+/* Appends the tables and their columns, for people, or one table if `name` is not NULL. Returns
+ * false if there is no table of that name. */
 bool sql_schema_add(struct buffer *text, const char *name, bool has_color);
-/* The names of tables and of their columns, one after the other; NULL at the end. */
+/* The names of all tables and columns, by index. NULL after the last one. */
 const char *sql_schema_name(size_t index);
 
-/* SQLite's memory, from where all memory comes. */
-
-/* Call before anything else of SQLite. */
+/* Makes SQLite use the program's allocator. Must be the first call of SQLite. */
 void sql_memory_use(void);
 
 #endif

@@ -105,7 +105,7 @@ static void get_how(const struct sql_call *call, struct column_value *value)
     }
 }
 
-/* Where and in what. */
+/* Gets a column that describes the call's place or its function. */
 static void get_place(const struct sql_trace *trace,
                       const struct sql_call *call,
                       int column,
@@ -114,7 +114,7 @@ static void get_place(const struct sql_trace *trace,
     const struct log_reader *reader = trace->readers->reader;
     const struct log_module *module = log_reader_module(reader, call->module_number);
 
-    /* A trace that is being written may tell one reader more than the other. */
+    /* If the trace is still being written, one reader may know more modules than another. */
     if (module == NULL || call->function >= module->table.function_count) {
         return;
     }

@@ -1,4 +1,4 @@
-/* The table `edges`: which event's value went into which other one's. */
+/* The table `edges`: pairs of events in which the value of the first was an input of the second. */
 #include "runtime/view/sql/tables/row_tables.h"
 
 enum column {

@@ -1,4 +1,5 @@
-/* The table `events`: a query's limits become a plan, and rows are read from the trace one by one. */
+/* The table `events`: a query's constraints become a plan, and rows are read from the trace one
+ * by one. */
 
 #include "runtime/view/sql/tables/tables.h"
 
@@ -16,24 +17,24 @@
 struct sql_test {
     enum event_column column;
     unsigned char operator_; /* SQLITE_INDEX_CONSTRAINT_… */
-    bool is_idle;            /* nothing can be said of any row */
-    bool is_never;           /* no row fits */
-    enum column_type type;   /* of the other side */
+    bool is_idle;            /* the constraint cannot exclude any row */
+    bool is_never;           /* the constraint excludes all rows */
+    enum column_type type;   /* of the right operand */
     int64_t integer;
     double real;
-    size_t text_start, text_size; /* in the texts of the tests */
+    size_t text_start, text_size; /* in the cursor's `texts` */
 };
 
-/* So many constraints are handed over; others SQLite tries itself. */
+/* The number of constraints that a scan tests itself. SQLite tests the others. */
 #define SQL_PLAN_TEST_MAX 15
 
 /* The bits of idxNum. */
 enum sql_plan {
     SQL_PLAN_MODULE = 1,  /* the column `module` is used */
-    SQL_PLAN_ONE_ROW = 2, /* seq is given */
+    SQL_PLAN_ONE_ROW = 2, /* seq is given by `=` */
 };
 
-/* Readers of a cursor that looks up events here and there. */
+/* The number of readers of a cursor that looks up single events. */
 #define EVENTS_READER_MAX 4
 
 struct events_cursor {
@@ -42,27 +43,27 @@ struct events_cursor {
     unsigned plan;             /* enum sql_plan */
     struct sql_test tests[SQL_PLAN_TEST_MAX];
     int test_count;
-    struct buffer texts;       /* owned; the tests' */
-    uint64_t first, last;      /* the numbers that are wanted */
-    uint64_t scan_count;       /* how often it was filtered */
-    size_t trace;              /* the present one; traces->count: at the end */
-    size_t last_trace;         /* the first one that is not wanted any more */
+    struct buffer texts;       /* owned; texts of the tests */
+    uint64_t first, last;      /* numbers of the events in question */
+    uint64_t scan_count;       /* number of scans */
+    size_t trace;              /* current trace; traces->count: at the end */
+    size_t last_trace;         /* end of the range of traces */
     struct sql_reader *reader; /* of the present trace; one of `readers` */
-    struct sql_reader *readers[EVENTS_READER_MAX]; /* taken; may be NULL */
-    size_t readers_trace;                          /* whose they are */
+    struct sql_reader *readers[EVENTS_READER_MAX]; /* acquired; may be NULL */
+    size_t readers_trace;                          /* the trace of `readers` */
     struct log_item item;
-    bool is_following;       /* open_calls knows of all calls so far */
+    bool is_following;       /* open_calls holds all calls up to here */
     struct open_calls calls; /* owned */
-    struct open_call *call;  /* of the row, where is_following */
+    struct open_call *call;  /* of the row, if is_following */
     struct buffer scratch;   /* owned */
 };
 
-/* A constraint of a query on a column of `events`, tried before SQLite sees the row. */
+/* A constraint of a query on a column of `events`, tested before SQLite gets the row. */
 
-/* Integers below are exact as real numbers. */
+/* Integers below this limit are exact as doubles. */
 #define EXACT_LIMIT (INT64_C(1) << 53)
 
-/* Whether a constraint with this operator can be tried at all. */
+/* Whether the scan can test a constraint with this operator. */
 static bool sql_test_is_possible(unsigned char operator_)
 {
     switch (operator_) {
@@ -80,7 +81,7 @@ static bool sql_test_is_possible(unsigned char operator_)
     }
 }
 
-/* `value` is the other side; its text is added to `texts`. */
+/* Sets up the test. `value` is the right operand; its text is appended to `texts`. */
 static void sql_test_init(struct sql_test *test,
                           enum event_column column,
                           unsigned char operator_,
@@ -106,12 +107,12 @@ static void sql_test_init(struct sql_test *test,
         test->text_start = texts->size;
         buffer_add(texts, slice_of((const char *)sqlite3_value_text(value)));
         test->text_size = texts->size - test->text_start;
-        /* One with a NUL in it, or that memory did not do for. */
+        /* Texts with a NUL, or after memory ran out, cannot be tested. */
         test->is_idle =
             texts->has_failed || (size_t)sqlite3_value_bytes(value) != test->text_size;
         break;
     default:
-        /* What is compared with NULL is never true. */
+        /* A comparison with NULL is never true. */
         test->is_never = sqlite3_value_type(value) == SQLITE_NULL &&
                          operator_ != SQLITE_INDEX_CONSTRAINT_ISNULL &&
                          operator_ != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
@@ -161,7 +162,7 @@ static bool number_fails(const struct sql_test *test, const struct column_value 
     return order_fails(test->operator_, left < right ? -1 : left > right);
 }
 
-/* Whether a row with this value surely does not fit. */
+/* Whether the value certainly fails the test. */
 static bool sql_test_fails(const struct sql_test *test,
                            const struct column_value *value,
                            const struct buffer *texts)
@@ -189,12 +190,12 @@ static bool sql_test_fails(const struct sql_test *test,
                                                 test->text_start + test->text_size));
 }
 
-/* How a cursor of the table `events` goes from row to row, and from trace to trace. */
+/* The way of a cursor of the table `events` from row to row, and from trace to trace. */
 
-/* How many rows are passed over between two looks at whether to go on. */
+/* The number of items between two tests of is_interrupted. */
 #define STEP 4096
 
-/* Gives back the readers that it took. */
+/* Returns the cursor's readers to the traces. */
 static void events_give_readers(struct events_cursor *cursor)
 {
     for (int i = 0; i < EVENTS_READER_MAX; i++) {
@@ -210,8 +211,9 @@ static int fail(struct events_cursor *cursor)
 
 /* ---- readers ---- */
 
-/* The reader that is nearest to the event, or the one that was used longest ago: a cursor that
- * looks up events by turns here and there would load their chunks again and again. */
+/* The reader that is nearest to the event, or the one that was used longest ago. With a single
+ * reader, a cursor that looks up events at several places in turn would load their chunks again
+ * and again. */
 static struct sql_reader *choose_reader(struct events_cursor *cursor)
 {
     struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
@@ -263,7 +265,7 @@ static bool begin_reading(struct events_cursor *cursor)
 
 /* ---- rows ---- */
 
-/* The call of the row's event, or NULL. */
+/* The call of the row's event, or NULL. `made` is the memory for it. */
 static const struct open_call *events_find_call(struct events_cursor *cursor,
                                                 struct open_call *made)
 {
@@ -303,7 +305,7 @@ static bool is_passed_over(struct events_cursor *cursor)
     return false;
 }
 
-/* Keeps open_calls up to date. false where memory ran out. */
+/* Updates the open calls with the current item. Returns false if memory runs out. */
 static bool follow(struct events_cursor *cursor)
 {
     bool is_new;
@@ -324,7 +326,7 @@ static bool follow(struct events_cursor *cursor)
     }
 }
 
-/* The trace's next event that may fit; `*is_found`: whether there is one. */
+/* Reads the trace's next event that may match. Sets `*is_found` to whether there is one. */
 static int read_row(struct events_cursor *cursor, bool *is_found)
 {
     struct log_reader *reader = cursor->reader->reader;
@@ -352,8 +354,9 @@ static int read_row(struct events_cursor *cursor, bool *is_found)
     return SQLITE_OK;
 }
 
-/* A call's events lie between its first and its last one. Worth to be found where calls are
- * known already, or where a query asks for one call after the other. */
+/* Narrows the range of events to those of a call, which are between its first and its last
+ * event. The calls are read for this if they are known already, or if a query asks for several
+ * calls in turn. */
 static bool narrow_to_call(struct events_cursor *cursor)
 {
     struct sql_trace *trace = &cursor->traces->traces[cursor->trace];
@@ -390,7 +393,7 @@ static bool narrow_to_call(struct events_cursor *cursor)
     return true;
 }
 
-/* The numbers that the tests leave, as far as they are bounded. */
+/* Narrows the range of events to the bounds that tests of seq give. */
 static void narrow_to_numbers(struct events_cursor *cursor)
 {
     cursor->first = 0;
@@ -417,7 +420,7 @@ static void narrow_to_numbers(struct events_cursor *cursor)
     }
 }
 
-/* Goes to the next trace that is wanted, and in it to where reading begins. */
+/* Starts to read the current trace, at the first event of its range. */
 static int begin_trace(struct events_cursor *cursor)
 {
     narrow_to_numbers(cursor);
@@ -435,7 +438,7 @@ static int begin_trace(struct events_cursor *cursor)
     return begin_reading(cursor) ? SQLITE_OK : fail(cursor);
 }
 
-/* Goes to the first wanted row from where it stands, in the next traces too: a code of SQLite. */
+/* Moves to the next matching row, in the following traces too. Returns SQLite's code. */
 static int events_settle(struct events_cursor *cursor)
 {
     bool is_found = false;
@@ -460,13 +463,13 @@ static int events_settle(struct events_cursor *cursor)
     }
 }
 
-/* How a scan of `events` is planned: which constraints are tried by it, and what it costs. */
+/* The planning of a scan of `events`: the constraints that it tests itself, and its cost. */
 
-/* What a seek costs, in rows that are read. */
+/* The cost of a seek, as a number of rows read. */
 #define SEEK_COST 30.0
 
-/* The constraints that are handed over, in their order: a letter for the column,
- * one for the operator. People see it in `explain query plan`. */
+/* The constraints that the scan tests, in their order: a letter for the column, and one for the
+ * operator. `explain query plan` shows this text. */
 struct plan_text {
     char bytes[2 * SQL_PLAN_TEST_MAX + 1];
     int count;
@@ -496,7 +499,7 @@ static void plan_add(struct plan_text *text, int column, unsigned char operator_
     text->count++;
 }
 
-/* The constraint at `index` of those in idxStr. */
+/* Reads the constraint at `index` of the text in idxStr. */
 static void
 sql_plan_read(const char *text, int index, int *column, unsigned char *operator_)
 {
@@ -519,12 +522,12 @@ static double guess_events(const struct sql_traces *traces)
     return count;
 }
 
-/* What the constraints that are handed over make of a scan. */
+/* The estimated cost and rows of a scan with its constraints. */
 struct estimate {
     double cost;
     double rows;
-    bool has_seq;   /* = */
-    bool has_trace; /* = */
+    bool has_seq;   /* by `=` */
+    bool has_trace; /* by `=` */
 };
 
 static void estimate_add(struct estimate *estimate,
@@ -555,7 +558,8 @@ static void estimate_add(struct estimate *estimate,
     }
 }
 
-/* Of a list, each value is a scan of its own: that pays for seq alone. */
+/* Whether the scan tests the constraint itself. For a list, SQLite starts one scan for each
+ * value, which is cheap only for seq. */
 static bool is_wanted(sqlite3_index_info *info, int i)
 {
     const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
@@ -579,7 +583,7 @@ static bool is_natural_order(const sqlite3_index_info *info, size_t trace_count)
            info->aOrderBy[0].iColumn == EVENT_COLUMN_seq && info->aOrderBy[0].desc == 0;
 }
 
-/* xBestIndex. */
+/* The method xBestIndex. */
 static int sql_plan_events(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     struct sql_virtual_table *table = (struct sql_virtual_table *)base;
@@ -663,7 +667,7 @@ static int events_filter(sqlite3_vtab_cursor *base,
     cursor->scan_count++;
     cursor->test_count = 0;
     cursor->texts.size = 0;
-    cursor->trace = SIZE_MAX; /* the one before the first */
+    cursor->trace = SIZE_MAX; /* before the first one */
     cursor->last_trace = cursor->traces->count;
     cursor->reader = NULL;
     for (int i = 0; i < argument_count && i < SQL_PLAN_TEST_MAX; i++) {
@@ -695,7 +699,7 @@ static int events_next(sqlite3_vtab_cursor *base)
 {
     struct events_cursor *cursor = (struct events_cursor *)base;
 
-    /* Behind the last one another chunk may begin, which nobody needs. */
+    /* The next event after the last one may be in another chunk, which is not needed. */
     if (cursor->item.event.number >= cursor->last) {
         cursor->reader = NULL;
     }
@@ -709,7 +713,7 @@ static int events_is_at_end(sqlite3_vtab_cursor *base)
     return cursor->trace == cursor->traces->count;
 }
 
-/* Texts that definitions hold, not the record. */
+/* Whether the column's texts live as long as the traces: texts of definitions, not of records. */
 static bool is_lasting(enum event_column column)
 {
     switch (column) {

@@ -1,5 +1,5 @@
-/* Tables whose rows can be counted and are found by a key: sites, calls, edges, steps, parameters. For SQL and for Arrow:
- * nothing here knows SQLite. */
+/* Tables whose rows can be counted and found by a key: sites, calls, edges, steps, parameters.
+ * They are used by SQL and Arrow, and do not depend on SQLite. */
 #ifndef MONITORCH_VIEW_SQL_TABLES_ROW_TABLES_H
 #define MONITORCH_VIEW_SQL_TABLES_ROW_TABLES_H
 
@@ -18,16 +18,17 @@ struct sql_table {
     int column_count;
 };
 
-/* A column that rows are found by, fast. */
+/* A column by which rows are found without a scan. */
 struct sql_key {
     int column;
     bool is_unique;
-    /* The rows that have it: positions from `*first` up to `*end`, of an order of its own. */
+    /* Finds the rows with that key: positions from `*first` up to `*end`, in the key's own
+     * order. */
     void (*find)(const struct sql_trace *trace,
                  uint64_t number,
                  size_t *first,
                  size_t *end);
-    /* The row at a position of that order; NULL: they are the same. */
+    /* The row at a position of that order. NULL if positions are rows. */
     size_t (*row)(const struct sql_trace *trace, size_t position);
 };
 
@@ -37,13 +38,13 @@ struct sql_rows {
     struct sql_table table;
     struct sql_key keys[SQL_KEY_MAX];
     int key_count;
-    /* For the planner, before the rows are known. */
+    /* An estimate for the planner, before the rows are known. */
     uint64_t (*guess)(const struct sql_trace *trace);
-    /* Finds the rows. false with the traces' error set. May be NULL. */
+    /* Reads the rows. Returns false with the traces' error set. May be NULL. */
     bool (*prepare)(struct sql_traces *traces, struct sql_trace *trace);
     size_t (*count)(const struct sql_trace *trace);
-    /* Column 0 is the trace's name and not asked for. A text is in `scratch`, or lives as long
-     * as the traces. */
+    /* Gets a column of a row. It is not called for column 0, the trace's name. A text is in
+     * `scratch`, or lives as long as the traces. */
     void (*get)(struct sql_trace *trace,
                 size_t row,
                 int column,
@@ -57,7 +58,7 @@ extern const struct sql_rows sql_edges_rows;
 extern const struct sql_rows sql_steps_rows;
 extern const struct sql_rows sql_parameters_rows;
 
-/* For `get`. A number beyond 2^63 - 1 is the nearest real one. */
+/* Sets the value to a number. A number above 2^63 - 1 becomes the nearest double. */
 static inline void sql_value_set_number(struct column_value *value, uint64_t number)
 {
     if (number <= INT64_MAX) {

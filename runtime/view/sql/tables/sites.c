@@ -49,7 +49,7 @@ static size_t count_sites(const struct sql_trace *trace)
     return (size_t)guess(trace);
 }
 
-/* The module of the row, mostly the one of the row before. */
+/* The module of the row. Most often it is the module of the previous row. */
 static const struct log_module *find_module(struct sql_trace *trace, size_t row)
 {
     const struct log_reader *reader = trace->readers->reader;

@@ -1,4 +1,4 @@
-/* The virtual tables of SQL over traces: what they share, and tables of plain rows. */
+/* Virtual tables of SQLite over traces: shared functions, and the tables of row_tables.h. */
 #include "runtime/view/sql/tables/tables.h"
 
 #include "runtime/base/memory.h"
@@ -7,30 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tables whose rows can be counted and are found by a key, as virtual tables of SQLite. */
+/* The tables of row_tables.h, as virtual tables of SQLite. */
 
-/* idxNum: which key is asked for, 1 + its index, or 0; and whether a trace is, before it. */
+/* The bits of idxNum: 1 + the index of the key, or 0; and whether a trace's name precedes the
+ * key. */
 #define KEY_MASK  3
 #define HAS_TRACE 4
-/* What a lookup costs, in rows that are read. */
+/* The cost of a lookup, as a number of rows read. */
 #define LOOKUP_COST 2.0
-#define CHILDREN    4.0 /* rows of one key that is not unique */
+#define CHILDREN    4.0 /* rows with the same key, if it is not unique */
 
 struct rows_cursor {
     sqlite3_vtab_cursor base;
     const struct sql_rows *rows; /* borrowed */
     struct sql_traces *traces;   /* borrowed */
-    const struct sql_key *key;   /* the one of the scan; NULL: all rows */
-    bool has_number;             /* of the key; else nothing has it */
+    const struct sql_key *key;   /* key of the scan; NULL: all rows */
+    bool has_number;             /* a key can equal the number; else no row matches */
     uint64_t number;
-    size_t trace, last_trace; /* this one, and the first that is not wanted any more */
+    size_t trace, last_trace; /* current trace, and the end of the range */
     size_t position, end;     /* within the trace */
     struct buffer scratch;    /* owned */
 };
 
 /* ---- planning ---- */
 
-/* Which key the constraint is about, 1 + its index; 0: none. */
+/* 1 + the index of the key for that column; 0 if it is no key. */
 static int key_of(const struct sql_rows *rows, int column)
 {
     for (int i = 0; i < rows->key_count; i++) {
@@ -52,7 +53,8 @@ static double guess_rows(const struct sql_virtual_table *table)
     return count;
 }
 
-/* A key asked for by a list is found value by value, which is what a list should be. */
+/* Whether the constraint is `=` for a key. A list counts too: SQLite looks up each of its
+ * values. */
 static bool is_key_equality(const sqlite3_index_info *info, int constraint)
 {
     return info->aConstraint[constraint].usable != 0 &&
@@ -98,7 +100,7 @@ static int rows_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-/* ---- going through ---- */
+/* ---- scanning ---- */
 
 static int rows_open(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 {
@@ -123,7 +125,7 @@ static int rows_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Finds the first row at or after the present place, through the traces that are left. */
+/* Moves to the first row at or after the current position, in the following traces too. */
 static int settle(struct rows_cursor *cursor)
 {
     while (cursor->position >= cursor->end) {
@@ -149,7 +151,8 @@ static int settle(struct rows_cursor *cursor)
     return SQLITE_OK;
 }
 
-/* A number as a key: false where no key can be equal to it. A text may be, as SQL sees it. */
+/* Reads a number as a key. Returns false if no key can equal it. A text that is a number counts
+ * as a number, as in SQL. */
 static bool read_number(sqlite3_value *value, uint64_t *number)
 {
     double real;
@@ -180,7 +183,7 @@ static int rows_filter(sqlite3_vtab_cursor *base,
     (void)argument_count;
     cursor->key =
         (plan & KEY_MASK) == 0 ? NULL : &cursor->rows->keys[(plan & KEY_MASK) - 1];
-    cursor->trace = SIZE_MAX; /* the one before the first */
+    cursor->trace = SIZE_MAX; /* before the first one */
     cursor->last_trace = cursor->traces->count;
     cursor->position = 0;
     cursor->end = 0;
@@ -306,8 +309,8 @@ const struct sql_table *const sql_tables[SQL_TABLE_COUNT] = {
 
 #define NAME_SIZE 40
 
-/* SQLite makes a table when it is first named: better now than when rules are set, which would
- * refuse how it does that. */
+/* Lets SQLite create the table now. It would otherwise do so when a query first names the table,
+ * and the rules for queries would refuse that. */
 static int visit(sqlite3 *database, const char *name)
 {
     char query[80];
@@ -348,7 +351,7 @@ const char *sql_column_type(const struct column_rule *column)
         return "INTEGER";
     case COLUMN_TEXT:
         return "TEXT";
-    default: /* what min, max and the like hold depends on the dtype */
+    default: /* the types of min, max and similar columns depend on the dtype */
         return "";
     }
 }
@@ -436,7 +439,7 @@ void sql_result_set(sqlite3_context *context,
     } else if (value->type == COLUMN_REAL) {
         sqlite3_result_double(context, value->real);
     } else {
-        /* NULL for a pointer would be SQL's NULL. */
+        /* A NULL pointer would be NULL in SQL. */
         sqlite3_result_text64(
             context, value->text.size == 0 ? "" : value->text.bytes, value->text.size,
             is_lasting || value->text.size == 0 ? SQLITE_STATIC : SQLITE_TRANSIENT,
@@ -444,8 +447,8 @@ void sql_result_set(sqlite3_context *context,
     }
 }
 
-/* A list is tried value by value, a whole scan for each: better that SQLite looks at the rows.
- * Older ones do not tell it from a single value. */
+/* Whether the constraint has a single value. For a list, SQLite would start a whole scan for
+ * each value, so the rows are left to SQLite. Older versions do not report lists. */
 static bool is_single(sqlite3_index_info *info, int constraint)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000

@@ -1,4 +1,4 @@
-/* Traces as SQL's tables need them. */
+/* Traces as the tables of SQL use them. */
 #include "runtime/view/sql/tables/traces.h"
 
 #include "runtime/base/memory.h"
@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- Which event's value went into which other one's ---- */
+/* ---- edges of the graph of values ---- */
 
 static void sql_edges_release(struct sql_edges *edges)
 {
@@ -43,8 +43,8 @@ struct sql_edge sql_edges_get(const struct sql_edges *edges, size_t place)
 
 /* ---- order ---- */
 
-/* Counts the edges of each source, so that each finds its place: those of one source stay in the
- * order of their targets. `ends` has a place for each node, and one more. */
+/* Sorts the edges by source; edges of one source stay in the order of their targets. A counting
+ * sort: `ends` is zeroed, and has an item for each node and one more. */
 static void order_by_source(struct sql_edges *edges, uint32_t *ends)
 {
     const struct graph *graph = &edges->graph;
@@ -60,7 +60,7 @@ static void order_by_source(struct sql_edges *edges, uint32_t *ends)
     }
 }
 
-/* Whether both orders of the edges are what the look-ups expect. For asserts. */
+/* Whether both orders of the edges are sorted, as lookups expect. For asserts. */
 static __attribute__((unused)) bool are_in_order(const struct sql_edges *edges)
 {
     const struct graph *graph = &edges->graph;
@@ -101,7 +101,7 @@ static bool order_edges(struct sql_edges *edges)
     return true;
 }
 
-/* ---- finding them ---- */
+/* ---- building the edges ---- */
 
 static bool go_on(void *context, uint64_t events)
 {
@@ -111,7 +111,7 @@ static bool go_on(void *context, uint64_t events)
     return !atomic_load(is_interrupted);
 }
 
-/* Reads the whole stream. Fails as sql_calls_read does. */
+/* Builds the graph from the whole stream. Fails as sql_calls_read does. */
 static bool sql_edges_read(struct sql_edges *edges,
                            struct log_reader *reader,
                            atomic_bool *is_interrupted,
@@ -177,9 +177,9 @@ void sql_edges_find_source(const struct sql_edges *edges,
     find_range(edges, is_source_before, source, first, end);
 }
 
-/* ---- All calls of a trace, by their numbers ---- */
+/* ---- all calls of a trace, by number ---- */
 
-/* How many items are read between two looks at whether to go on. */
+/* The number of items between two tests of is_interrupted. */
 #define STEP 4096
 
 static void sql_calls_init(struct sql_calls *calls)
@@ -196,7 +196,7 @@ static void sql_calls_release(struct sql_calls *calls)
     arena_release(&calls->arena);
 }
 
-/* ---- by number ---- */
+/* ---- lookups by number ---- */
 
 static struct sql_call *find(const struct sql_calls *calls, uint32_t call)
 {
@@ -259,7 +259,8 @@ static bool note_call(struct sql_calls *calls, const struct log_call_view *view)
            copy(calls, view->class_name, &call.class_name) && add(calls, &call) != NULL;
 }
 
-/* A call whose beginning a ring has dropped is made up from what the event tells. */
+/* Notes an event of a call. If a ring dropped the start of the call, the call is made from the
+ * event's data. */
 static bool note_event(struct sql_calls *calls, const struct log_event_view *event)
 {
     struct sql_call *call = find(calls, event->call);
@@ -332,8 +333,8 @@ static bool order_by_parent(struct sql_calls *calls)
     return true;
 }
 
-/* Reads the whole stream. Fails where memory runs out, and where `is_interrupted` becomes
- * true: the error's kind is ERROR_NONE then. Nothing is known after a failure. */
+/* Reads the calls of the whole stream. Fails if memory runs out, or if `is_interrupted` becomes
+ * true, with an error of kind ERROR_NONE. No calls are known after a failure. */
 static bool sql_calls_read(struct sql_calls *calls,
                            struct log_reader *reader,
                            const atomic_bool *is_interrupted,
@@ -378,12 +379,13 @@ void sql_calls_find_children(const struct sql_calls *calls,
     *end = sorted_place(calls, calls->count, is_parent_before, (uint64_t)parent + 1);
 }
 
-/* Places are kept for each so many events, and for so many in all. */
+/* The number of events between two stored places, and the maximal number of places. */
 #define PLACE_STEP 32
 #define PLACE_MAX  4096
-/* From a place that is known so many events are walked at most. */
+/* The maximal number of events that are read from a stored place on. */
 #define WALK_MAX 2048
-/* Of a trace that was not finished; and the most that is guessed, so that sums stay small. */
+/* The estimate for a trace that was not finished, and the greatest estimate, which keeps sums
+ * small. */
 #define GUESSED_EVENTS (1024 * 1024)
 #define MOST_EVENTS    (UINT64_C(1) << 40)
 
@@ -434,13 +436,13 @@ void sql_reader_give(struct sql_reader *reader)
 
 /* ---- seeking ---- */
 
-/* Or just there. */
+/* Whether the place is at or before the event. */
 static bool is_place_before(const void *places, size_t place, uint64_t number)
 {
     return ((const struct log_place *)places)[place].next_event <= number;
 }
 
-/* The last place that is known at or before the event; NULL where none is near. */
+/* The last stored place at or before the event; NULL if none is near. */
 static const struct log_place *find_place(const struct sql_reader *reader,
                                           uint64_t number)
 {
@@ -458,7 +460,7 @@ bool sql_reader_is_near(const struct sql_reader *reader, uint64_t number)
     return find_place(reader, number) != NULL;
 }
 
-/* Without memory fewer places are known, and it takes longer. */
+/* Stores a place. If memory runs out, the place is left out and lookups are slower. */
 static void note_place(struct sql_reader *reader, struct log_place place)
 {
     void *places = reader->places;
@@ -482,7 +484,7 @@ static void forget_places(struct sql_reader *reader)
     reader->knows_start = false;
 }
 
-/* Walks on from where the reader is, up to the event or out of the chunk. */
+/* Reads on from the current place, up to the event or the end of the chunk. */
 static void walk(struct sql_reader *reader, uint64_t number)
 {
     struct log_place place = log_reader_place(reader->reader);
@@ -508,8 +510,8 @@ static void walk(struct sql_reader *reader, uint64_t number)
     }
 }
 
-/* Goes to an event before all places that are known in its chunk: they are found anew, from the
- * chunk's start on. */
+/* Seeks an event before all stored places of its chunk. The places are collected again, from the
+ * start of the chunk. */
 static void seek_from_start(struct sql_reader *reader, size_t chunk, uint64_t number)
 {
     struct log_item item;
@@ -550,7 +552,7 @@ void sql_reader_seek(struct sql_reader *reader, uint64_t number)
     }
 }
 
-/* ---- what is found by one pass ---- */
+/* ---- data that one pass over the trace collects ---- */
 
 bool sql_trace_need_calls(struct sql_traces *traces, struct sql_trace *trace)
 {
@@ -593,7 +595,7 @@ uint64_t sql_trace_guess_events(const struct sql_trace *trace)
 
 /* ---- damage ---- */
 
-/* Whether it is in the list of what was told; it is from now on. */
+/* Whether the message was reported before. Adds it to the list if not. */
 static bool is_reported(struct sql_trace *trace, const char *message)
 {
     struct slice line = slice_of(message);

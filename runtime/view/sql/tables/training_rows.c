@@ -1,5 +1,5 @@
-/* The tables `steps` and `parameters`: what backwards, optimizers and what sets them did, and what
- * parameters, their gradients and settings were. */
+/* The tables `steps` and `parameters`: backwards, steps of optimizers and changes of their
+ * settings; and recorded values of parameters, gradients and settings. */
 #include "runtime/view/sql/tables/row_tables.h"
 
 #include "runtime/base/memory.h"
