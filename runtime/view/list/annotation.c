@@ -1,4 +1,4 @@
-/* What each line of the traced sources saw. */
+/* Annotation of sources: the values and shapes that each line of the traced sources had. */
 #include "runtime/view/list/annotation.h"
 
 #include "runtime/base/hash/hash.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- The shapes and dtypes that the values of a name had ---- */
+/* ---- shapes and dtypes of the values of a name ---- */
 
 static uint32_t number_count(const struct log_event_view *event)
 {
@@ -45,7 +45,8 @@ static bool is_alike(const struct seen_form *form, const struct log_event_view *
            slice_equal(form->type, type_of(event));
 }
 
-/* Of numbers and containers the range is told from the first one on. */
+/* Whether the event belongs to the form. Numbers and containers have one form with a range from
+ * the start. */
 static bool holds(const struct seen_value *value,
                   const struct seen_form *form,
                   const struct log_event_view *event)
@@ -65,7 +66,7 @@ static void widen(struct seen_form *form, const int64_t *low, const int64_t *hig
     }
 }
 
-/* There are too many: forms that differ in the lengths of their dimensions alone become one. */
+/* Merges forms that differ only in the lengths of their dimensions, if there are too many forms. */
 static void merge_forms(struct seen_value *value)
 {
     uint32_t kept = 0;
@@ -90,7 +91,7 @@ static void merge_forms(struct seen_value *value)
     value->form_count = kept;
 }
 
-/* NULL: memory ran out. */
+/* Adds the form of the event. Returns NULL if memory runs out. */
 static struct seen_form *add_form(struct arena *arena,
                                   struct seen_value *value,
                                   const struct log_event_view *event)
@@ -116,8 +117,8 @@ static struct seen_form *add_form(struct arena *arena,
     return form;
 }
 
-/* The form that the event has; NULL where memory ran out, or where there is no room: then
- * `is_full`. */
+/* The form of the event. NULL if memory runs out, or if there is no room for a new form;
+ * `is_full` is set then. */
 static struct seen_form *find_form(struct arena *arena,
                                    struct seen_value *value,
                                    const struct log_event_view *event,
@@ -169,7 +170,7 @@ static void count_nonfinite(struct seen_value *value,
     }
 }
 
-/* Counts an event among the forms of a value. false where memory ran out. */
+/* Counts an event in the form that it has. Returns false if memory runs out. */
 static bool seen_value_count(struct seen_value *value,
                              const struct log_event_view *event,
                              struct arena *arena)
@@ -197,9 +198,9 @@ static bool seen_value_count(struct seen_value *value,
     return true;
 }
 
-/* Lines behind this are told nothing of. */
+/* Lines after this one get no comment. */
 #define LINE_LIMIT 1000000
-/* Names and paths are cut to this. */
+/* Names and paths are cut to this size, in bytes. */
 #define NAME_LIMIT 200
 
 void annotation_init(struct annotation *annotation)
@@ -260,7 +261,7 @@ static bool add_file(struct annotation *annotation, const struct site_table *tab
     return true;
 }
 
-/* The file of a module of the trace that is read. NULL where memory ran out. */
+/* The file of a module of the current trace. Returns NULL if memory runs out. */
 static struct seen_file *find_file(struct annotation *annotation,
                                    uint32_t module_number,
                                    const struct log_module *module)
@@ -360,7 +361,7 @@ add_value(struct annotation *annotation, uint64_t hash, const struct seen_value 
     return added;
 }
 
-/* NULL where memory ran out. */
+/* Returns NULL if memory runs out. */
 static struct seen_value *find_value(struct annotation *annotation,
                                      uint32_t file,
                                      const struct log_event_view *event)
@@ -389,11 +390,12 @@ static struct seen_value *find_value(struct annotation *annotation,
     return add_value(annotation, hash, &value);
 }
 
-/* What has no shape to tell: a method's object, and what a call was made on. */
+/* Whether the event's value is shown. Skipped are reads, the object of a method, and the object
+ * of a call, which has no shape. */
 static bool is_reported(const struct log_event_view *event)
 {
     if ((event->flags & LOG_EVENT_READ) != 0) {
-        return false; /* told where it was made */
+        return false; /* shown at the line that assigned it */
     }
     return event->kind != VALUE_OBJECT || (event->site->kind != SITE_MUTATE &&
                                            !(event->site->kind == SITE_ENTER &&
@@ -426,7 +428,7 @@ bool annotation_add_event(struct annotation *annotation,
     return true;
 }
 
-/* ---- what the trace says beside its events ---- */
+/* ---- facts from other records than events ---- */
 
 bool annotation_add_left(struct annotation *annotation,
                          const struct log_reader *reader,
@@ -492,7 +494,8 @@ static enum seen_line mark_of(enum site_kind kind)
     }
 }
 
-/* Whether an event of the site could pass the filter: what only events tell counts as no. */
+/* Whether an event of the site could pass the filter. Conditions on fields that only events have
+ * count as not met. */
 static bool site_is_wanted(const struct event_filter *filter,
                            const struct log_reader *reader,
                            uint32_t module_number,

@@ -1,4 +1,4 @@
-/* A source with what its lines saw, as comments. */
+/* A source with its annotation as comments. */
 #include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
 #include "runtime/view/list/annotation.h"
@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-/* ---- What is told of a value's shapes and dtypes ---- */
+/* ---- text for the shapes and dtypes of a value ---- */
 
-#define DIGITS 4 /* of a program's own numbers */
+#define DIGITS 4 /* of numbers of the program */
 
 static void add_range(struct buffer *text, int64_t low, int64_t high)
 {
@@ -30,7 +30,6 @@ static void add_shape(struct buffer *text, const struct seen_form *form)
     buffer_add_byte(text, ']');
 }
 
-/* `Linear` of `torch.nn.modules.linear.Linear`. */
 static void add_float(struct buffer *text, const struct seen_form *form)
 {
     buffer_add(text, SLICE("float"));
@@ -111,7 +110,8 @@ static void add_nonfinite(struct buffer *text, const struct seen_value *value)
     }
 }
 
-/* `float32 [4, 8] x12, [2, 8]`: a dtype that is that of the form before is not said again. */
+/* Appends the forms, such as `float32 [4, 8] x12, [2, 8]`. A dtype equal to that of the form
+ * before is not repeated. */
 static void add_forms(struct buffer *text, const struct seen_value *value)
 {
     for (uint32_t i = 0; i < value->form_count; i++) {
@@ -135,7 +135,7 @@ static void add_forms(struct buffer *text, const struct seen_value *value)
     add_nonfinite(text, value);
 }
 
-/* Appends what is told of a value, without its name: `float32 [4, 8] x12, [2, 8]`. */
+/* Appends the description of a value without its name, such as `float32 [4, 8] x12, [2, 8]`. */
 static void seen_value_add_words(const struct seen_value *value, struct buffer *text)
 {
     if (value->form_count > 0) {
@@ -155,23 +155,23 @@ static void seen_value_add_words(const struct seen_value *value, struct buffer *
     }
 }
 
-/* Values of a line that are told; of more, how many there are. */
+/* The number of a line's values that are listed. Further ones are counted. */
 #define VALUES_MAX 8
-/* Comments of neighbouring lines begin in one column, where the lines are no wider. */
+/* Comments of neighbouring lines are aligned in one column, for lines up to this width. */
 #define ALIGNED_WIDTH 72
 #define TAB_WIDTH     8
 
-/* A file that is being written. */
+/* The state while a file is written. */
 struct annotated {
     const struct annotation *annotation;
     const struct seen_file *file;
     const struct source_places *places;
-    const struct seen_value **values; /* owned: of this file, by line */
+    const struct seen_value **values; /* owned: values of this file, sorted by line */
     size_t value_count;
-    struct buffer comments; /* owned: of all lines, one behind the other */
-    size_t *ends;           /* owned: by line, where its comment ends */
+    struct buffer comments; /* owned: comments of all lines, concatenated */
+    size_t *ends;           /* owned: by line, the end of its comment */
     struct buffer words,
-        before; /* owned: what is told of a value, and of the one before it */
+        before; /* owned: description of a value, and of the value before it */
 };
 
 /* ---- the comment of a line ---- */
@@ -191,7 +191,8 @@ static bool has_name(const struct seen_value *value)
     return value->name.size > 0 || value->form_count > 0;
 }
 
-/* `a, b: float32 [4, 8]; c: int 3`: names of which the same is told stand together. */
+/* Appends the values of a line, such as `a, b: float32 [4, 8]; c: int 3`. Names with the same
+ * description are joined. */
 static void add_values(struct annotated *annotated,
                        const struct seen_value *const *values,
                        size_t count,
@@ -253,7 +254,7 @@ static struct slice find_mark(const struct annotated *annotated, size_t line)
     return SLICE("");
 }
 
-/* Characters that the source's encoding may not have become `?`. */
+/* Replaces non-ASCII characters by `?`, since the source's encoding may not have them. */
 static void make_ascii(struct buffer *text, size_t start)
 {
     size_t kept = start;
@@ -270,7 +271,8 @@ static void make_ascii(struct buffer *text, size_t start)
     text->size = text->has_failed ? text->size : kept;
 }
 
-/* What is told of a line that cannot carry a comment is told on the next one that can. */
+/* Makes the comments of all lines. If a line cannot have a comment, its text is added to the
+ * comment of the next line that can. */
 static void make_comments(struct annotated *annotated)
 {
     const struct source_places *places = annotated->places;
@@ -337,7 +339,7 @@ static bool is_blank(struct slice line)
     return true;
 }
 
-/* In columns of a terminal. */
+/* The width of the line in columns of a terminal. */
 static size_t width_of(struct slice line)
 {
     size_t width = 0;
@@ -363,8 +365,8 @@ static size_t width_of(struct slice line)
     return width;
 }
 
-/* The column for the comments of the lines from `first` on, up to the next blank line, whose
- * index is set. */
+/* The column for the comments of the lines from `first` up to the next blank line, whose index
+ * is stored in `behind`. */
 static size_t
 find_column(const struct annotated *annotated, size_t first, size_t *behind)
 {
@@ -448,7 +450,7 @@ static bool collect_values(struct annotated *annotated, uint32_t file)
     for (size_t i = 0; i < annotation->value_count; i++) {
         const struct seen_value *value = annotation->values[i];
 
-        /* Line 0 is none. */
+        /* Values without a known line have line 0. */
         if (value->file == file && value->line > 0) {
             annotated->values[annotated->value_count++] = value;
         }

@@ -1,4 +1,4 @@
-/* A trace without what may differ between two runs that do the same. */
+/* Canonical form of a trace, without data that differs between two runs that do the same. */
 #include "runtime/view/list/canonical.h"
 
 #include "runtime/base/hash/hash.h"
@@ -15,7 +15,8 @@ static uint64_t mix(uint64_t hash, uint64_t number)
     return hash ^ hash >> 29;
 }
 
-/* Threads that Python did not start are numbered as they come. */
+/* The thread's name. Python numbers threads that it did not start in the order of their first
+ * use, so the number is removed. */
 static struct slice thread_name(const struct log_reader *reader, uint16_t number)
 {
     struct slice name = log_reader_thread_name(reader, number);
@@ -24,7 +25,7 @@ static struct slice thread_name(const struct log_reader *reader, uint16_t number
     return slice_starts(name, dummy) ? slice_part(name, 0, dummy.size - 1) : name;
 }
 
-/* The thread's entry while entries are by number; NULL: no memory. */
+/* The thread's entry, while entries are sorted by number. Returns NULL if memory runs out. */
 static struct canonical_thread *
 read_thread(struct canonical *canonical, size_t *capacity, uint16_t number)
 {
@@ -79,7 +80,7 @@ static bool find_threads(struct canonical *canonical, struct log_reader *reader)
     return true;
 }
 
-/* The first thread of a program comes first. */
+/* Orders threads: the main thread first, then by name and content. */
 static int compare_threads(const void *left, const void *right)
 {
     const struct canonical_thread *a = left;
@@ -125,8 +126,8 @@ static void order_threads(struct canonical *canonical, const struct log_reader *
 
 /* ---- paths ---- */
 
-/* Where the path of an installed package's file begins to be the same everywhere; 0: it is of no
- * installed package. */
+/* The size of the part of the path before an installed package, which differs between machines.
+ * 0 if the file is not in an installed package. */
 static size_t find_package(struct slice path)
 {
     static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
@@ -144,7 +145,7 @@ static size_t find_package(struct slice path)
     return found;
 }
 
-/* Up to the last slash. */
+/* The path up to its last slash. */
 static struct slice folder_of(struct slice path)
 {
     size_t end = path.size;
@@ -190,7 +191,7 @@ static void rename_modules(const struct canonical *canonical, struct log_reader 
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the complete form ---- */
 
 bool canonical_init(struct canonical *canonical,
                     struct log_reader *reader,

@@ -1,6 +1,6 @@
-/* A trace without what may differ between two runs that do the same: its threads in an order
- * that no chance decides, calls by numbers of their own, files by paths that do not tell where
- * the project lies. */
+/* Canonical form of a trace, without data that differs between two runs that do the same:
+ * threads have a fixed order, calls have numbers of their own, and paths of files do not contain
+ * the project's folder. */
 #ifndef MONITORCH_VIEW_LIST_CANONICAL_H
 #define MONITORCH_VIEW_LIST_CANONICAL_H
 
@@ -15,29 +15,31 @@
 
 struct canonical_thread {
     struct slice name; /* borrowed from the reader */
-    uint64_t content;  /* a hash of what it did: where names are equal, it decides */
-    uint64_t seen;     /* its events and calls */
-    uint16_t number;   /* in the trace */
+    uint64_t
+        content;     /* hash of its events and calls: orders threads of the same name */
+    uint64_t seen;   /* number of its events and calls */
+    uint16_t number; /* in the trace */
 };
 
 struct canonical {
     struct canonical_thread *threads; /* owned; in their order */
     size_t thread_count;
-    struct slice folder;  /* borrowed: what the paths of most files begin with; "" */
-    uint32_t call_number; /* that was given last */
+    struct slice folder;  /* borrowed: the common prefix of most files' paths; "" */
+    uint32_t call_number; /* the last number that was assigned */
 };
 
-/* Reads the trace once, and starts it again. From then on the reader gives the paths without
- * `folder`, and those of installed packages from the package on. */
+/* Reads the trace once, and rewinds the reader. Afterwards the reader returns paths without
+ * `folder`, and paths of installed packages from the package on. Returns false if memory runs
+ * out. */
 bool canonical_init(struct canonical *canonical,
                     struct log_reader *reader,
                     struct error *error);
 void canonical_release(struct canonical *canonical);
 
-/* Gives the call its number, and before it those that it was made from theirs. */
+/* Numbers the call, after the calls around it that have no number yet. */
 void canonical_number_call(struct canonical *canonical, struct open_call *call);
 
-/* A text of the recorder's, without the folder in front. */
+/* A text of the recorder, without the folder at its start. */
 struct slice canonical_text(const struct canonical *canonical, struct slice text);
 
 #endif

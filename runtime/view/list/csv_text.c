@@ -1,4 +1,4 @@
-/* Rows of comma-separated values as RFC 4180 has them. */
+/* Rows of comma-separated values in the format of RFC 4180. */
 #include "runtime/view/list/csv_text.h"
 
 #include "runtime/base/utf8.h"
@@ -29,8 +29,8 @@ static bool needs_quotes(struct slice value)
     return false;
 }
 
-/* Line ends and tabs are part of a field; what else would move a terminal's cursor becomes `?`,
- * and what is no UTF-8 U+FFFD. */
+/* Appends a character of a field. Line ends and tabs are kept, other control characters become
+ * `?`, and invalid UTF-8 becomes U+FFFD. */
 static void add_character(struct buffer *text, struct slice value, size_t *at)
 {
     uint32_t code;

@@ -1,4 +1,4 @@
-/* Rows of comma-separated values as RFC 4180 has them. */
+/* Rows of comma-separated values in the format of RFC 4180. */
 #ifndef MONITORCH_VIEW_LIST_CSV_TEXT_H
 #define MONITORCH_VIEW_LIST_CSV_TEXT_H
 
@@ -6,10 +6,11 @@
 #include "runtime/base/slice.h"
 #include "runtime/view/walk/event_columns.h"
 
-/* Numbers are exact; a value that is not there is an empty field without quotes. A text stands
- * in quotes where it holds a comma, a quote, a line end or a blank at an end, or is empty. One
- * that begins like a formula (=, +, -, @, tab, carriage return) gets a ' in front: spreadsheets
- * would run it. Control characters but tabs and line ends become `?`. */
+/* Appends a field. Numbers are exact; a missing value is an empty field without quotes. A text
+ * is quoted if it contains a comma, a quote or a line end, if a blank is at one of its ends, or
+ * if it is empty. A text that starts like a formula (=, +, -, @, tab, carriage return) gets a '
+ * before it, since spreadsheets would run it. Control characters except tabs and line ends
+ * become `?`. */
 void csv_value_add(struct buffer *text, const struct column_value *value);
 
 /* The end of a row. */

@@ -1,4 +1,4 @@
-/* A trace as JSON, an object a line. */
+/* A trace as JSON, one object for each line. */
 #include "runtime/view/list/json_log.h"
 
 #include "runtime/view/words/change_text.h"
@@ -10,7 +10,7 @@
 
 /* Fields of a value in a line of JSON. */
 
-/* The value of what is no array. */
+/* Appends the value of anything but an array. */
 static void json_scalar_add(struct buffer *text, const struct log_event_view *event)
 {
     switch (event->kind) {
@@ -208,7 +208,7 @@ static void add_sample(struct buffer *text, const struct log_event_view *event)
     buffer_add_byte(text, ']');
 }
 
-/* What has changed since the name's last value. */
+/* Appends the changes since the last value of the name. */
 static void json_change_add(const struct json_log *log,
                             const struct log_event_view *event,
                             struct buffer *text)
@@ -241,7 +241,7 @@ static void json_change_add(const struct json_log *log,
     }
 }
 
-/* What differs from run to run of the same program. */
+/* Appends the fields that differ from run to run of the same program. */
 static void json_volatile_add(struct buffer *text, const struct log_event_view *event)
 {
     json_number_add(text, SLICE("time"), event->time);
@@ -251,7 +251,7 @@ static void json_volatile_add(struct buffer *text, const struct log_event_view *
     }
 }
 
-/* Shape, statistics and sample of an array. */
+/* Appends the shape, statistics and sample of an array. */
 static void json_tensor_add(const struct json_log *log,
                             const struct log_event_view *event,
                             struct buffer *text)
@@ -318,7 +318,8 @@ static void add_thread(const struct json_log *log, uint16_t thread, struct buffe
 
 /* ---- calls ---- */
 
-/* Canonical numbers are those of calls that are there. */
+/* The number of the call's parent. In the canonical form a parent that is not in the trace has
+ * no number. */
 static uint32_t parent_number(const struct json_log *log, const struct open_call *call)
 {
     if (call->parent != NULL) {
@@ -371,7 +372,8 @@ void json_log_add_end(const struct json_log *log,
                       const struct open_call *call,
                       struct buffer *text)
 {
-    /* Calls that had returned when the recording ended are told in the order of addresses. */
+    /* Calls that had returned when the recording ended are recorded in the order of their
+     * addresses, which is not canonical. */
     if (!call->is_shown || (log->is_canonical && item->end.how == LOG_END_RETURNED)) {
         return;
     }
@@ -449,7 +451,7 @@ void json_log_add_event(const struct json_log *log,
     json_number_add(text, SLICE("iteration"), event->visit);
     json_number_add(text, SLICE("training_step"), event->training_step);
     if (!log->is_canonical) {
-        /* Modules are numbered as they are met, which threads may do in any order. */
+        /* The order of modules, and so the number of a site, depends on the timing of threads. */
         json_number_add(text, SLICE("site"), event->site_number);
     }
     json_text_add(text, SLICE("kind"), slice_of(site_kind_text(event->site->kind)));

@@ -8,9 +8,9 @@
 #include "runtime/view/words/paint.h"
 #include "runtime/view/words/value_text.h"
 
-/* ---- what all objects have ---- */
+/* ---- fields of all objects ---- */
 
-/* Nanoseconds as microseconds, exactly: nothing passes through a double. */
+/* Appends nanoseconds as microseconds. They are exact, since no double is used. */
 static void add_time(const struct perfetto_log *log, uint64_t time, struct buffer *text)
 {
     uint64_t whole = time > UINT64_MAX - log->shift ? UINT64_MAX : time + log->shift;
@@ -25,7 +25,8 @@ static void add_time(const struct perfetto_log *log, uint64_t time, struct buffe
     }
 }
 
-/* Each object but the file's first, which is a process's name, follows another one. */
+/* Starts an object, after a comma. The file's first object, which is a process's name, has no
+ * comma. */
 static void start(const struct perfetto_log *log,
                   char phase,
                   uint16_t thread,
@@ -36,7 +37,7 @@ static void start(const struct perfetto_log *log,
     buffer_add_byte(text, phase);
     buffer_add_byte(text, '"');
     json_number_add(text, SLICE("pid"), log->process);
-    /* 0 is taken for the system's idle task by some readers. */
+    /* Some readers treat 0 as the system's idle task. */
     json_number_add(text, SLICE("tid"), (uint64_t)thread + 1);
 }
 
@@ -45,7 +46,7 @@ static void end(struct buffer *text)
     buffer_add_byte(text, '}');
 }
 
-/* The beginning of `args`: a field follows with its comma. */
+/* Starts `args`. Each field that follows has a comma before it. */
 static void start_arguments(struct slice path, uint32_t line, struct buffer *text)
 {
     buffer_add(text, SLICE(",\"args\":{\"at\":\""));
@@ -86,7 +87,7 @@ static void add_sort_index(const struct perfetto_log *log,
 
 /* ---- threads ---- */
 
-/* NULL where memory ran out. */
+/* Returns NULL if memory runs out. */
 static struct perfetto_thread *
 find_thread(struct perfetto_log *log, uint16_t number, struct buffer *text)
 {
@@ -116,7 +117,8 @@ find_thread(struct perfetto_log *log, uint16_t number, struct buffer *text)
     return thread;
 }
 
-/* A track's times never go back; those of a damaged trace may. */
+/* Times on a track must not decrease. Times of a damaged trace may decrease, and are raised
+ * here. */
 static uint64_t
 forward(struct perfetto_log *log, struct perfetto_thread *thread, uint64_t time)
 {
@@ -187,7 +189,7 @@ static void add_call_arguments(const struct perfetto_log *log,
     buffer_add_byte(text, '}');
 }
 
-/* What tells the two ends of an asynchronous slice from others of its process. */
+/* Appends the id that connects the two ends of an asynchronous slice. */
 static void add_id(const struct open_call *call, struct buffer *text)
 {
     buffer_add(text, SLICE(",\"id2\":{\"local\":\"0x"));
@@ -221,7 +223,8 @@ void perfetto_log_add_call(struct perfetto_log *log,
     if (thread == NULL) {
         return;
     }
-    /* A generator is left and entered again while others run: it is nested in nothing. */
+    /* A generator is left and entered again while other calls run, so it is no part of the
+     * stack. */
     if (!call->is_generator) {
         items = thread->stack;
         if (!memory_grow(&items, &thread->capacity, thread->depth + 1,
@@ -270,8 +273,8 @@ void perfetto_log_add_end(struct perfetto_log *log,
     while (place > 0 && thread->stack[place - 1] != call->call) {
         place--;
     }
-    /* Calls that it made cannot go on either. Not found: its beginning is not there, or a call
-     * further out has ended already. */
+    /* Ends the calls inside the call too. If the call is not found, its start is not in the
+     * trace, or a call around it has ended already. */
     while (place > 0 && thread->depth >= place) {
         end_slice(log, call->thread, thread, text);
     }
@@ -363,7 +366,7 @@ void perfetto_log_add_note(struct perfetto_log *log,
     end(text);
 }
 
-/* ---- the end ---- */
+/* ---- the end of a trace ---- */
 
 void perfetto_log_finish(struct perfetto_log *log,
                          const struct open_calls *calls,

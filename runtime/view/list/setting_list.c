@@ -1,4 +1,4 @@
-/* What the run of a trace was made with. */
+/* Settings of the run that recorded a trace. */
 #include "runtime/view/list/setting_list.h"
 
 #include "runtime/view/words/json_fields.h"
@@ -10,7 +10,7 @@
 struct setting_list {
     struct buffer *text;
     struct slice trace;
-    size_t width; /* of the names' column */
+    size_t width; /* of the column of names */
     size_t count;
     bool is_json;
 };
@@ -40,7 +40,8 @@ static void add(struct setting_list *list, struct slice name, struct slice value
     buffer_add_byte(text, '\n');
 }
 
-/* Sources are no settings of the trace: their hashes stand in the site tables. */
+/* Adds the hash of a source, or only counts its width. Sources are no settings of the trace;
+ * their hashes are in the site tables. */
 static void
 add_source(struct setting_list *list, const struct log_module *module, bool is_counting)
 {

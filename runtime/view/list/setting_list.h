@@ -1,4 +1,4 @@
-/* What the run of a trace was made with: its settings, and the hashes of its sources. */
+/* Settings of the run that recorded a trace, and the hashes of its sources. */
 #ifndef MONITORCH_VIEW_LIST_SETTING_LIST_H
 #define MONITORCH_VIEW_LIST_SETTING_LIST_H
 
@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A line each, `name  value`, or a JSON object; gives how many. To be called after the reader
- * came to the end. `trace` is the file's name where there are several, or "". */
+/* Appends one line for each setting, `name  value`, or one JSON object. Returns their number. To
+ * be called after the reader has reached the end. `trace` is the file's name if there are
+ * several, or "". */
 size_t setting_list_add(struct buffer *text,
                         const struct log_reader *reader,
                         struct slice trace,

@@ -1,4 +1,4 @@
-/* The places that a trace has records of. */
+/* Sites of a trace. */
 #include "runtime/view/list/site_list.h"
 
 #include "runtime/view/words/json_fields.h"

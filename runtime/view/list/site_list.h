@@ -1,4 +1,4 @@
-/* The places that a trace has records of: its site tables, for people or as JSON. */
+/* Sites of a trace, from its site tables, for people or as JSON. */
 #ifndef MONITORCH_VIEW_LIST_SITE_LIST_H
 #define MONITORCH_VIEW_LIST_SITE_LIST_H
 
@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* A line for site `index` of the module: `path:line:column  kind  function  name`, or a JSON
- * object. `trace` is the file's name where there are several, or "". */
+/* Appends a line for site `index` of the module, `path:line:column  kind  function  name`, or a
+ * JSON object. `trace` is the file's name if there are several, or "". */
 void site_list_add(struct buffer *text,
                    const struct log_module *module,
                    uint32_t index,

@@ -8,11 +8,11 @@
 #include "runtime/view/words/tensor_text.h"
 #include "runtime/view/words/value_text.h"
 
-#define TREE_LINE_WIDTH 4   /* of the number in front */
-#define TREE_NAME_LIMIT 100 /* bytes that are shown */
+#define TREE_LINE_WIDTH 4   /* of the line number */
+#define TREE_NAME_LIMIT 100 /* in bytes */
 
 #define INDENT      2
-#define DEPTH_LIMIT 20 /* deeper calls are not indented further: their depth is told */
+#define DEPTH_LIMIT 20 /* deeper calls have this indentation and show their depth */
 #define PATH_LIMIT  60
 #define NOTE_LIMIT  1000
 
@@ -29,7 +29,7 @@ void tree_log_release(struct tree_log *log)
     log->above = NULL;
 }
 
-/* Blanks in front of the lines of a call of that depth. */
+/* Appends the indentation of the lines of a call of that depth. */
 static void tree_indent_add(struct buffer *text, uint32_t depth)
 {
     text_add_blanks(text, (depth < DEPTH_LIMIT ? depth : DEPTH_LIMIT) * (size_t)INDENT);
@@ -44,7 +44,8 @@ static bool tree_log_stands_above(const struct tree_log *log,
            log->above[call->depth] == call->call;
 }
 
-/* The call's line has been printed: deeper ones no longer stand above what follows. */
+/* Notes that the call's line has been printed. Lines of deeper calls no longer apply to the
+ * lines that follow. */
 static void put_above(struct tree_log *log, const struct open_call *call)
 {
     void *items = log->above;
@@ -77,7 +78,7 @@ static void add_thread(const struct tree_log *log, uint16_t thread, struct buffe
     buffer_add_byte(text, ']');
 }
 
-/* Whether the method was defined in that class, as their full names tell. */
+/* Whether the class defines the method, according to their full names. */
 static bool is_method_of(struct slice function, struct slice class_name)
 {
     size_t end = function.size;
@@ -95,7 +96,8 @@ static bool is_method_of(struct slice function, struct slice class_name)
             class_name.bytes[class_name.size - owner.size - 1] == '.');
 }
 
-/* `(encoder.layers.0.attn)`; the class too where the method was inherited. */
+/* Appends the module's path, such as `(encoder.layers.0.attn)`, and its class if the method is
+ * inherited. */
 static void add_module(const struct tree_log *log,
                        const struct open_call *call,
                        struct slice function,
@@ -216,8 +218,6 @@ void tree_log_add_call(struct tree_log *log,
     }
 }
 
-/* ---- events ---- */
-
 /* ---- the rest ---- */
 
 void tree_log_add_end(struct tree_log *log,
@@ -227,7 +227,7 @@ void tree_log_add_end(struct tree_log *log,
 {
     struct slice error = item->end.error;
 
-    /* A function without return statements always ends at its end. */
+    /* A function without return statements always ends without a return. */
     if (item->end.how != LOG_END_LEFT || !call->is_shown ||
         (error.size == 0 &&
          !source_lines_has_return(log->sources, call->module_number, call->function))) {
@@ -281,11 +281,12 @@ void tree_log_add_note(struct tree_log *log,
     buffer_release(&guess);
 }
 
-/* The line of an event in a trace as a tree. */
+/* ---- lines of events ---- */
 
 #define SOURCE_LIMIT 120
 
-/* Gives whether the line stands above the event now: its number need not be said again. */
+/* Prints the text of the event's line, unless it was the last one. Returns whether the line is
+ * above the event, so that its number need not be repeated. */
 static bool add_source(struct tree_log *log,
                        const struct log_event_view *event,
                        const struct open_call *call,
@@ -313,8 +314,8 @@ static bool add_source(struct tree_log *log,
     return true;
 }
 
-/* The site that an arm without a condition is the other side of: the statement's first arm, or
- * a loop. NULL where it is not recorded. */
+/* The site of the condition for an arm without one: the statement's first arm, or a loop. NULL
+ * if it is not recorded. */
 static const struct site *find_statement(const struct site_table *table,
                                          const struct site *arm)
 {
@@ -339,8 +340,8 @@ static const struct site *find_statement(const struct site_table *table,
     return found;
 }
 
-/* The arm's own line says what was decided: `if mask is not None:`; behind an `else:` goes the
- * line of what it belongs to. */
+/* Appends the line of the arm, which shows the decision: `if mask is not None:`. For an `else:`,
+ * the line of its statement follows. */
 static void add_branch(struct tree_log *log,
                        const struct log_event_view *event,
                        struct buffer *text)
@@ -372,7 +373,7 @@ static void add_branch(struct tree_log *log,
     }
 }
 
-/* The statement that was run, unless its line stands above already. */
+/* Appends the statement that ran, unless its line is above the event. */
 static void
 add_line(struct tree_log *log, const struct log_event_view *event, struct buffer *text)
 {
@@ -396,7 +397,7 @@ static void add_name(struct buffer *text, const struct log_event_view *event)
     text_add_shortened(text, event->path, TREE_NAME_LIMIT);
 }
 
-/* The kind of a line, where its name and value do not show it. */
+/* Appends the kind of the event if its name and value do not show it. */
 static void add_kind(struct tree_log *log,
                      const struct log_event_view *event,
                      bool is_new_visit,

@@ -1,4 +1,5 @@
-/* A trace as a tree for people: a line for each call, and under it a line for each event. */
+/* A trace as a tree for people: one line for each call, and one line for each of its events
+ * below it. */
 #ifndef MONITORCH_VIEW_LIST_TREE_LOG_H
 #define MONITORCH_VIEW_LIST_TREE_LOG_H
 
@@ -15,13 +16,13 @@ struct tree_log {
     const struct log_reader *reader; /* borrowed */
     struct source_lines *sources;    /* borrowed */
     bool has_color;
-    bool has_source; /* the text of each line goes above its events */
+    bool has_source; /* the text of each line is printed above its events */
     bool
-        is_canonical; /* calls have the numbers of canonical.h, threads are told elsewhere */
-    bool has_threads; /* more than one was met */
-    bool has_failed;  /* memory ran out: calls are named more often than they need be */
-    /* The calls whose lines stand above the place where the next line goes, from the depth
-     * `above_start` on, by depth: those further out belong to another thread. */
+        is_canonical; /* calls have the numbers of canonical.h, and threads have no names */
+    bool has_threads; /* a call of another thread was printed */
+    bool has_failed;  /* memory ran out: some calls are printed more than once */
+    /* The calls whose lines apply to the next line, by depth, from the depth `above_start` on.
+     * The calls further out belong to another thread. */
     uint32_t *above; /* owned */
     size_t above_start;
     size_t above_count;
@@ -39,21 +40,21 @@ void tree_log_init(struct tree_log *log,
                    struct source_lines *sources);
 void tree_log_release(struct tree_log *log);
 
-/* The lines of the call and of those that it was made from, as far as they are needed there. */
+/* Prints the lines of the call and of the calls around it that are needed here. */
 void tree_log_add_call(struct tree_log *log,
                        struct open_call *call,
                        struct buffer *text);
-/* With the call's line where that does not stand above already. */
+/* Prints an event, after its call's line if that is not above it. */
 void tree_log_add_event(struct tree_log *log,
                         const struct log_event_view *event,
                         struct open_call *call,
                         struct buffer *text);
-/* A line where the call was printed, and may have been left by an exception. */
+/* Prints a line if the call was printed and may have been left by an exception. */
 void tree_log_add_end(struct tree_log *log,
                       const struct log_item *item,
                       const struct open_call *call,
                       struct buffer *text);
-/* A backward, and a gradient of it. */
+/* Print a backward, and a gradient of it. */
 void tree_log_add_step(struct tree_log *log,
                        const struct log_step_view *step,
                        struct buffer *text);
