@@ -1,4 +1,4 @@
-/* Compound statements: which way they went, and what their headers bind. */
+/* Compound statements: records the branches that ran, and the names that headers bind. */
 #include "instrument/rewrite/rewrite.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ static bool has_splat(const struct rewriter *rewriter, uint32_t node)
            child_of_kind(rewriter, node, KIND_NAMED_EXPRESSION) != 0;
 }
 
-/* The expression that a with statement evaluates first. Where the items are in parentheses that the
- * grammar parsed as a tuple, it is inside them. */
+/* The expression that a with statement evaluates first. If the grammar parsed the items'
+ * parentheses as a tuple, it is inside the tuple. */
 static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
 {
     uint32_t node = first_child(rewriter, clause);
@@ -42,7 +42,7 @@ static uint32_t first_context(const struct rewriter *rewriter, uint32_t clause)
     }
 }
 
-/* A trailing comma makes the subject a tuple and belongs to it. */
+/* The end of the subject, including a trailing comma, which makes the subject a tuple. */
 static uint32_t after_comma(struct slice text, uint32_t end)
 {
     uint32_t at = end;
@@ -54,7 +54,8 @@ static uint32_t after_comma(struct slice text, uint32_t end)
     return at < text.size && text.bytes[at] == ',' ? at + 1 : end;
 }
 
-/* In `with a if b else c as d` the grammar hangs `as d` on `c`: the expression ends before it. */
+/* The end of the expression in `with a if b else c as d`. The grammar attaches `as d` to `c`, so
+ * the expression ends before it. */
 static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
 {
     uint32_t end = node_at(rewriter, context)->end;
@@ -68,8 +69,8 @@ static uint32_t context_end(const struct rewriter *rewriter, uint32_t context)
     return end;
 }
 
-/* Whether the text in the parentheses is a tuple and no items: only a tuple may hold a starred
- * or an assignment expression beside others. */
+/* Whether the parentheses hold a tuple rather than items: only a tuple may hold a starred or an
+ * assignment expression beside others. */
 static bool is_tuple(const struct rewriter *rewriter, uint32_t clause)
 {
     for (uint32_t i = first_child(rewriter, clause); i != 0;
@@ -162,10 +163,10 @@ struct flow {
     bool has_arm;
 };
 
-/* They add to the draft the names between two nodes, and its arguments behind `count` others; they
- * give back how many arguments there are then. */
+/* The functions below add to the draft the names between two nodes, and their arguments after
+ * the first `count`. They return the new number of arguments. */
 
-/* Names that headers bind: targets of `for` and `with`, captures of patterns, aliases. */
+/* ---- names that headers bind: targets of `for` and `with`, captures of patterns, aliases ---- */
 
 /* Adds one written name to the draft, and its argument. */
 static uint32_t draft_name(struct rewriter *rewriter,
@@ -183,7 +184,7 @@ static uint32_t draft_name(struct rewriter *rewriter,
     return count;
 }
 
-/* What targets bind: names, attributes to find at run time, objects whose items are set. */
+/* Adds what targets bind: names, attributes to read at run time, objects whose items are set. */
 static uint32_t draft_targets(struct rewriter *rewriter,
                               struct slice *arguments,
                               uint32_t count,
@@ -217,7 +218,7 @@ static uint32_t draft_targets(struct rewriter *rewriter,
     return count;
 }
 
-/* The captures of a pattern. */
+/* Adds the captures of a pattern. */
 static uint32_t draft_captures(struct rewriter *rewriter,
                                struct slice *arguments,
                                uint32_t count,
@@ -243,7 +244,7 @@ bind_range(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t sit
     }
 }
 
-/* From now on the names are those that the site wrote: of targets, and of those behind `as`. */
+/* Binds the names of targets, and of those after `as`, to the site that wrote them. */
 static void
 bind_aliases(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t site)
 {
@@ -259,7 +260,7 @@ static void rewrite_match(struct rewriter *rewriter, uint32_t statement);
 static void rewrite_while(struct rewriter *rewriter, uint32_t statement);
 static void rewrite_for(struct rewriter *rewriter, uint32_t statement);
 
-/* One more way through the statement ends here. */
+/* Adds the end of another path through the statement. */
 static void flow_add(struct rewriter *rewriter, struct flow *flow)
 {
     struct scope *scope = &rewriter->place->scope;
@@ -271,7 +272,7 @@ static void flow_add(struct rewriter *rewriter, struct flow *flow)
     flow->has_arm = true;
 }
 
-/* Puts pending records into a header. */
+/* Inserts pending records into a header. */
 static void
 carry_in_header(struct rewriter *rewriter, uint32_t statement, struct pending *pending)
 {
@@ -284,7 +285,7 @@ carry_in_header(struct rewriter *rewriter, uint32_t statement, struct pending *p
     }
 }
 
-/* A header that is read once on the way; the turns of loops are recorded as they are. */
+/* Marks a header that runs once. The turns of loops have records of their own. */
 static void
 mark_header(struct rewriter *rewriter, uint32_t statement, struct pending *pending)
 {
@@ -296,7 +297,7 @@ mark_header(struct rewriter *rewriter, uint32_t statement, struct pending *pendi
     }
 }
 
-/* Drafts the site of an arm that is named by a condition's text. */
+/* Drafts the site of an arm whose name is the text of a condition. */
 static void draft_arm(struct rewriter *rewriter,
                       uint32_t node,
                       uint32_t arm,
@@ -314,8 +315,8 @@ static void draft_arm(struct rewriter *rewriter,
     }
 }
 
-/* `(c) and not (_mt and _mt(1))`, and ` or _mt and _mt(2)` for the other way: the condition's
- * truth is asked once. */
+/* Inserts `(c) and not (_mt and _mt(1))`, and ` or _mt and _mt(2)` for the other arm. The
+ * condition's truth is evaluated once. */
 static void insert_turn(struct rewriter *rewriter,
                         uint32_t condition,
                         const struct record *carried,
@@ -348,8 +349,8 @@ static void insert_turn(struct rewriter *rewriter,
     }
 }
 
-/* Rewrites an arm's block; the record is at its start, or is handed back in `in_header` where
- * nothing in the block can carry it. */
+/* Rewrites an arm's block, with the record at its start. If nothing in the block can carry the
+ * record, returns it in `in_header`. */
 static void rewrite_arm(struct rewriter *rewriter,
                         uint32_t block,
                         const struct record *record,
@@ -366,7 +367,7 @@ static void rewrite_arm(struct rewriter *rewriter,
     rewrite_block(rewriter, block, &pending, false);
 }
 
-/* An `elif` that is asked gives its line an event of its own. */
+/* Marks the line of an `elif`, which has an event if its condition is evaluated. */
 static void mark_elif(struct rewriter *rewriter, uint32_t clause, uint32_t condition)
 {
     struct pending pending = {.count = 0};
@@ -378,7 +379,7 @@ static void mark_elif(struct rewriter *rewriter, uint32_t clause, uint32_t condi
     }
 }
 
-/* One `if` or `elif`, and the `else` behind it. Returns the next `elif`, or 0. */
+/* Rewrites one `if` or `elif`, and the `else` after it. Returns the next `elif`, or 0. */
 static uint32_t rewrite_condition(struct rewriter *rewriter,
                                   uint32_t statement,
                                   uint32_t clause,
@@ -426,7 +427,8 @@ static uint32_t rewrite_condition(struct rewriter *rewriter,
     return next != 0 && node_at(rewriter, next)->kind == KIND_ELIF_CLAUSE ? next : 0;
 }
 
-/* Clause by clause, not clause in clause: a chain may be longer than the stack is deep. */
+/* Rewrites an if statement clause by clause, without recursion: a chain may be longer than the
+ * stack is deep. */
 static void rewrite_if(struct rewriter *rewriter, uint32_t statement)
 {
     struct flow flow = {.has_arm = false};
@@ -440,7 +442,7 @@ static void rewrite_if(struct rewriter *rewriter, uint32_t statement)
     }
 }
 
-/* The else block of a loop or a try. */
+/* Rewrites the else block of a loop or a try. */
 static void
 rewrite_else(struct rewriter *rewriter, uint32_t statement, struct slice condition)
 {
@@ -539,7 +541,7 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
     struct scope_state before;
     struct record record = {.site = SITE_NONE};
     uint32_t count = 0;
-    bool is_single; /* entering cannot fail after it has bound something */
+    bool is_single; /* one context: entering cannot fail after it has bound a name */
 
     if (clause == 0 || block == 0) {
         return;
@@ -566,7 +568,8 @@ static void rewrite_with(struct rewriter *rewriter, uint32_t statement)
         before = scope_save(scope);
     }
     rewrite_arm(rewriter, block, &record, NULL);
-    scope->is_reachable = true; /* the exception of a raise may be swallowed */
+    scope->is_reachable =
+        true; /* the with statement may swallow the exception of a raise */
     scope_leave(scope, &before, is_single ? block : clause,
                 node_at(rewriter, block)->next);
 }
@@ -624,9 +627,9 @@ void rewrite_compound(struct rewriter *rewriter,
     }
 }
 
-/* ---- Loops: their turns, and what their headers bind ---- */
+/* ---- loops: their turns, and the names that their headers bind ---- */
 
-/* After a loop, what was bound in it is uncertain. */
+/* Marks the names that a loop bound as uncertain, after the loop. */
 static void leave_loop(struct rewriter *rewriter,
                        uint32_t statement,
                        const struct scope_state *before)
@@ -636,8 +639,8 @@ static void leave_loop(struct rewriter *rewriter,
                  node_at(rewriter, statement)->next);
 }
 
-/* `while True` stays a loop without an end, for which CPython makes no test: its turns are
- * recorded in its body, unless that would repeat them in another loop's header. */
+/* Whether a `while True` stays an endless loop, for which CPython makes no test. Its turns are
+ * then recorded in its body, unless that would repeat them in the header of another loop. */
 static bool
 is_endless(const struct rewriter *rewriter, uint32_t condition, uint32_t block)
 {
@@ -708,7 +711,7 @@ static void rewrite_for(struct rewriter *rewriter, uint32_t statement)
     leave_loop(rewriter, statement, &before);
 }
 
-/* ---- `match`: which of its cases ran, and what its patterns bind ---- */
+/* ---- `match`: the case that ran, and the names that its patterns bind ---- */
 
 static void rewrite_case(struct rewriter *rewriter,
                          uint32_t clause,
@@ -781,7 +784,7 @@ static void rewrite_match(struct rewriter *rewriter, uint32_t statement)
         rewrite_case(rewriter, i, arm++, first, block);
         flow_add(rewriter, &flow);
         scope_restore(scope, &before);
-        scope_forget(scope, i, body); /* its captures stay where its guard fails */
+        scope_forget(scope, i, body); /* its captures stay bound if its guard fails */
         before = scope_save(scope);
     }
     flow_add(rewriter, &flow);

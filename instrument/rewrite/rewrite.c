@@ -1,16 +1,15 @@
-/* Blocks, the module, functions and classes: how records that wait find a statement that carries them. */
+/* Rewrites blocks, the module, functions and classes: finds for each pending record a statement
+ * that carries it. */
 #include "instrument/rewrite/rewrite.h"
 
 #include <string.h>
 
-/* Functions and classes: who is selected, and what waits before them. */
-
-/* ---- code that is left unchanged: what the parser could not read, or is nested too deep ---- */
+/* ---- code that is left unchanged: the parser could not read it, or it is nested too deep ---- */
 
 static bool is_definition(enum kind kind);
 
-/* The first place below `node` that the parser could not read, in no nested function; 0 where there
- * is none. */
+/* The first place below `node`, outside nested functions, that the parser could not read. 0:
+ * none. */
 static uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
 {
     uint32_t end = node_at(rewriter, node)->next;
@@ -29,7 +28,7 @@ static uint32_t find_damage(const struct rewriter *rewriter, uint32_t node)
     return 0;
 }
 
-/* How many functions are at and below `node`. */
+/* Counts the functions at and below `node`. */
 static size_t count_functions(const struct rewriter *rewriter, uint32_t node)
 {
     size_t count = 0;
@@ -40,8 +39,8 @@ static size_t count_functions(const struct rewriter *rewriter, uint32_t node)
     return count;
 }
 
-/* Leaves everything below `node` alone, and says so at `deep`, which is nested too deep. `name`: of
- * the function, or empty for a statement of the module. */
+/* Leaves everything below `node` unchanged, and adds a note at `deep`, the node that is nested
+ * too deep. `name`: that of the function; empty for a statement of the module. */
 static void
 skip_deep(struct rewriter *rewriter, uint32_t node, uint32_t deep, struct slice name)
 {
@@ -56,7 +55,7 @@ skip_deep(struct rewriter *rewriter, uint32_t node, uint32_t deep, struct slice 
              name.size > 0 ? "'" : "");
 }
 
-/* Leaves everything below `node` alone, and says so at `damage`. */
+/* Leaves everything below `node` unchanged, and adds a note at `damage`. */
 static void skip_damaged(struct rewriter *rewriter,
                          uint32_t node,
                          uint32_t damage,
@@ -84,7 +83,8 @@ static uint32_t definition_of(const struct rewriter *rewriter, uint32_t node)
                : node;
 }
 
-/* A class without type parameters gets `*((record) or ())` among its bases. */
+/* Whether the class can have a record. A class without type parameters gets `*((record) or ())`
+ * among its bases. */
 static bool class_can_carry(const struct rewriter *rewriter, uint32_t definition)
 {
     return node_at(rewriter, definition)->kind == KIND_CLASS_DEFINITION &&
@@ -92,7 +92,7 @@ static bool class_can_carry(const struct rewriter *rewriter, uint32_t definition
            syntax_find(&rewriter->syntax, definition, KIND_IDENTIFIER) != 0;
 }
 
-/* Whether a definition's header has a place for a record: a decorator, a class's bases. */
+/* Whether a definition's header has a place for a record: a decorator, or a class's bases. */
 static bool definition_can_carry(const struct rewriter *rewriter, uint32_t node)
 {
     if (node_at(rewriter, node)->kind == KIND_DECORATED_DEFINITION) {
@@ -119,7 +119,8 @@ static void insert_class_header(struct rewriter *rewriter,
     insert_base(rewriter, definition, begin, EDIT_BEFORE);
 }
 
-/* A record that passes over a definition cannot pass the name that the definition rebinds. */
+/* Removes from the pending records the name that a definition rebinds: a record after the
+ * definition would pass its new value. */
 static void
 pending_drop(struct rewriter *rewriter, struct pending *pending, struct slice name)
 {
@@ -145,7 +146,7 @@ pending_drop(struct rewriter *rewriter, struct pending *pending, struct slice na
     }
 }
 
-/* Passes pending records over a definition whose header cannot carry them. */
+/* Keeps pending records past a definition whose header cannot carry them. */
 static void carry_past_definition(struct rewriter *rewriter,
                                   uint32_t definition,
                                   struct pending *pending)
@@ -157,7 +158,7 @@ static void carry_past_definition(struct rewriter *rewriter,
     }
 }
 
-/* Gives pending records to a definition's header, or passes them over it. */
+/* Inserts pending records into a definition's header, or keeps them for the statement after it. */
 static void
 carry_to_definition(struct rewriter *rewriter, uint32_t node, struct pending *pending)
 {
@@ -204,7 +205,7 @@ static struct slice qualified_name(struct rewriter *rewriter, struct slice name)
     return (struct slice){bytes, place->name.size + middle.size + name.size};
 }
 
-/* The identifier of a parameter, or 0 for `*` and `/`. */
+/* The identifier of a parameter. 0 for `*` and `/`. */
 static uint32_t parameter_name(const struct rewriter *rewriter, uint32_t parameter)
 {
     while (node_at(rewriter, parameter)->kind != KIND_IDENTIFIER) {
@@ -232,7 +233,7 @@ has_decorator(const struct rewriter *rewriter, uint32_t node, struct slice name)
     return false;
 }
 
-/* `*args` gets the arguments that are left, `**rest` those with other names. */
+/* Adds the term of a `*args` or `**rest`: the remaining arguments, or those with other names. */
 static void draft_rest(struct rewriter *rewriter, uint32_t parameter, uint32_t write)
 {
     struct terms *terms = &rewriter->draft.terms;
@@ -249,7 +250,7 @@ static void draft_rest(struct rewriter *rewriter, uint32_t parameter, uint32_t w
     terms_add_text(terms, slice_starts(text, SLICE("**")) ? "**" : "*");
 }
 
-/* The enter site: every parameter's value. */
+/* Drafts the enter site, with every parameter's value. */
 static void
 make_enter(struct rewriter *rewriter, uint32_t definition, struct pending *pending)
 {
@@ -372,7 +373,8 @@ is_deep_header(const struct rewriter *rewriter, uint32_t node, uint32_t definiti
            0;
 }
 
-/* Assignment expressions in decorators, bases and defaults run where the definition does. */
+/* Rewrites assignment expressions in decorators, bases and defaults, which run where the
+ * definition does. */
 static void rewrite_definition_header(struct rewriter *rewriter,
                                       uint32_t node,
                                       uint32_t definition,
@@ -395,7 +397,8 @@ static void rewrite_definition_header(struct rewriter *rewriter,
     }
 }
 
-/* A place in a function that is nested too deep, if anything of the function is to be recorded. */
+/* A node that is nested too deep in a function, if anything in the function is to be recorded.
+ * 0: none. */
 static uint32_t
 find_deep(const struct rewriter *rewriter, uint32_t definition, struct slice name)
 {
@@ -412,8 +415,8 @@ find_deep(const struct rewriter *rewriter, uint32_t definition, struct slice nam
                : 0;
 }
 
-/* A function or class, decorated or not. `is_before_damage`: what follows it could not be read,
- * and may be a part of it. */
+/* Rewrites a function or class, decorated or not. `is_before_damage`: the parser could not read
+ * the code after it, which may be a part of it. */
 static void rewrite_definition(struct rewriter *rewriter,
                                uint32_t node,
                                struct pending *pending,
@@ -461,7 +464,8 @@ static void rewrite_definition(struct rewriter *rewriter,
     }
 }
 
-/* --every-line: a site for each statement that has none, and for the headers of compound ones. */
+/* ---- --every-line: a site for each statement without one, and for headers of compound
+ * statements ---- */
 
 static bool wants_line(const struct rewriter *rewriter)
 {
@@ -469,7 +473,8 @@ static bool wants_line(const struct rewriter *rewriter)
            rewriter->place->kind != SCOPE_CLASS;
 }
 
-/* A site is known by the text of its statement or header, from its `first` node up to `end`. */
+/* Makes a site that is identified by the text of its statement or header, from the node `first`
+ * up to `end`. */
 static struct record
 line_make(struct rewriter *rewriter, uint32_t node, uint32_t first, uint32_t end)
 {
@@ -480,14 +485,14 @@ line_make(struct rewriter *rewriter, uint32_t node, uint32_t first, uint32_t end
     return record_make(rewriter, NULL, 0);
 }
 
-/* Statements after it are not reached. */
+/* Whether statements after it are not reached. */
 static bool is_leaving(enum kind kind)
 {
     return kind == KIND_RAISE_STATEMENT || kind == KIND_BREAK_STATEMENT ||
            kind == KIND_CONTINUE_STATEMENT;
 }
 
-/* Before a statement that is left: raise, break, continue. */
+/* Inserts a record before a statement that leaves the block: raise, break, continue. */
 static void line_before_simple(struct rewriter *rewriter, uint32_t statement)
 {
     struct pending pending = {.count = 0};
@@ -502,7 +507,7 @@ static void line_before_simple(struct rewriter *rewriter, uint32_t statement)
     }
 }
 
-/* Behind another one, which has got no site. */
+/* Inserts a record after another statement, which has no site. */
 static void
 line_after_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 {
@@ -510,7 +515,7 @@ line_after_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
 
     enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
 
-    /* Nothing may precede another `from __future__ import`. */
+    /* nothing may precede another `from __future__ import` */
     if (!wants_line(rewriter) || is_leaving(kind) ||
         kind == KIND_FUTURE_IMPORT_STATEMENT) {
         return;
@@ -542,7 +547,7 @@ static bool is_definition(enum kind kind)
            kind == KIND_DECORATED_DEFINITION;
 }
 
-/* A string literal whose prefix does not make it bytes or a format. */
+/* Whether the prefix of a string literal makes it neither bytes nor a format string. */
 static bool is_plain_string(struct slice text)
 {
     for (size_t i = 0; i < text.size && text.bytes[i] != '"' && text.bytes[i] != '\'';
@@ -554,9 +559,9 @@ static bool is_plain_string(struct slice text)
     return true;
 }
 
-/* The strings of a concatenation are not in the flat tree: their quotes are looked for. A
- * concatenation with a format or bytes in it counts as no documentation only where its first string
- * says so; that only moves a record. */
+/* The strings of a concatenation are not in the flat tree, so their quotes are searched in the
+ * text. A concatenation with a format string or bytes is recognised only if its first string is
+ * one; a mistake only moves a record. */
 bool is_docstring(const struct rewriter *rewriter, uint32_t statement)
 {
     uint32_t string;
@@ -593,7 +598,6 @@ bool block_can_carry(const struct rewriter *rewriter, uint32_t block)
     return false;
 }
 
-/* A record that only the statements of `block` can carry: no site is made where none can. */
 struct record record_make_in(struct rewriter *rewriter,
                              uint32_t block,
                              const struct slice *arguments,
@@ -648,8 +652,8 @@ bool is_damaged(const struct rewriter *rewriter, uint32_t statement)
     return false;
 }
 
-/* Whether a node that the parser could not read touches the statement: it may have eaten a
- * part of it. */
+/* Whether a node that the parser could not read is next to the statement. It may contain a part
+ * of it. */
 static bool is_beside_damage(const struct rewriter *rewriter,
                              uint32_t block,
                              uint32_t statement,
@@ -661,8 +665,7 @@ static bool is_beside_damage(const struct rewriter *rewriter,
            (previous != 0 && node_at(rewriter, previous)->kind == KIND_ERROR);
 }
 
-/* A statement for which CPython makes no code: a record before it would give its line an event
- * that it does not have. */
+/* Whether CPython makes no code for the statement. A record before it would add a line event. */
 static bool has_no_code(const struct rewriter *rewriter, uint32_t statement)
 {
     enum kind kind = (enum kind)node_at(rewriter, statement)->kind;
@@ -684,8 +687,8 @@ static bool has_no_code(const struct rewriter *rewriter, uint32_t statement)
     return is_constant(rewriter, child);
 }
 
-/* Whether the next statement can carry what is recorded after one that ends on a later line than it
- * starts: there the record would give the last line an event of its own. */
+/* Whether the next statement can carry the records of a statement that ends on a later line than
+ * it starts. After such a statement they would add an event for its last line. */
 static bool can_carry_over(const struct rewriter *rewriter, uint32_t next)
 {
     enum kind kind;
@@ -704,7 +707,7 @@ static bool can_carry_over(const struct rewriter *rewriter, uint32_t next)
            (is_sound(rewriter, next) && !has_no_code(rewriter, next));
 }
 
-/* Rewrites a simple statement; where every line is wanted and it has no site, it gets one. */
+/* Rewrites a simple statement. If every line is wanted and the statement has no site, adds one. */
 static void
 rewrite_and_mark(struct rewriter *rewriter, uint32_t statement, bool is_last)
 {
@@ -717,8 +720,8 @@ rewrite_and_mark(struct rewriter *rewriter, uint32_t statement, bool is_last)
     }
 }
 
-/* Whether a statement of the module is left as it is, because it is nested too deep; of a function,
- * the whole is left. */
+/* Whether a statement of the module is left unchanged because it is nested too deep. Of a
+ * function, the whole is left unchanged. */
 static bool is_left_deep(struct rewriter *rewriter, uint32_t statement)
 {
     uint32_t deep = rewriter->place->kind != SCOPE_MODULE
@@ -744,13 +747,13 @@ static void rewrite_statement(struct rewriter *rewriter,
     uint32_t next = syntax_sibling(&rewriter->syntax, block, statement);
 
     if (is_left_deep(rewriter, statement)) {
-        return; /* what waits is passed to the next statement */
+        return; /* pending records are passed to the next statement */
     }
     if (is_compound((enum kind)node_at(rewriter, statement)->kind)) {
         rewrite_compound(rewriter, statement, pending);
     } else if (rewriter->place->kind == SCOPE_MODULE &&
                is_dunder_assignment(rewriter, statement)) {
-        return; /* what waits is passed to the next statement */
+        return; /* pending records are passed to the next statement */
     } else if (is_sound(rewriter, statement)) {
         if (next == 0 || !has_no_code(rewriter, statement)) {
             insert_before(rewriter, statement, pending);
@@ -765,8 +768,8 @@ static void rewrite_statement(struct rewriter *rewriter,
     }
 }
 
-/* A docstring makes no code, so its line has no event: what waits is passed to the next statement,
- * where that can carry it. */
+/* Passes pending records to the statement after a docstring, if it can carry them. A docstring
+ * makes no code, so its line has no event. */
 static void carry_past_docstring(struct rewriter *rewriter,
                                  uint32_t block,
                                  uint32_t docstring,

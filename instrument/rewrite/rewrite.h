@@ -1,5 +1,6 @@
 /* The rewriter: the state of rewriting one file, shared by the files that rewrite its parts:
- * rewrite.c (blocks, functions, classes, what could not be parsed), compound.c (if, for, try …), simple.c (simple statements), walrus.c, output/edits.c (the placing of records) and
+ * rewrite.c (blocks, functions, classes, code that could not be parsed), compound.c (if, for,
+ * try …), simple.c (simple statements), walrus.c, output/edits.c (placing records) and
  * output/bootstrap.c. */
 #ifndef MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
 #define MONITORCH_INSTRUMENT_REWRITE_REWRITE_H
@@ -17,9 +18,9 @@
 
 #include <assert.h>
 
-/* Records that wait for the next statement that can carry them. More than these never wait:
- * each comes from one enclosing construct whose block begins with another, or is the header's
- * own line. */
+/* The maximum number of records that are pending for the next statement that can carry them.
+ * More cannot occur: each comes from one enclosing construct whose block begins with another, or
+ * is the header's own line. */
 #define PENDING_LIMIT 9
 
 struct pending {
@@ -33,12 +34,12 @@ struct place {
     enum scope_kind kind;
     uint32_t function;  /* index in the site table of the nearest function, or 0 */
     struct slice name;  /* qualified; empty for the module */
-    bool is_selected;   /* the function as a whole, or everything */
-    bool is_names_only; /* no temporaries: it can list its local variables */
+    bool is_selected;   /* the function as a whole, or the whole file */
+    bool is_names_only; /* no temporaries, because it can list its local variables */
     struct slice self;  /* a method's first parameter; empty elsewhere */
-    /* Records for the next statement; borrowed, or NULL. */
+    /* records for the next statement; borrowed, or NULL */
     struct pending *later;
-    /* Sites and spy calls in it, nested functions not counted. */
+    /* number of sites and spy calls in it, without nested functions */
     uint32_t emitted_count;
     struct scope scope;
 };
@@ -54,17 +55,17 @@ struct rewriter {
     struct forms forms;
     struct sites sites;
     struct edits *edits;         /* borrowed */
-    struct instrumented *result; /* borrowed: counts and notes go there */
+    struct instrumented *result; /* borrowed; receives counts and notes */
     struct arena *arena;         /* borrowed */
     struct place *place;         /* the innermost; borrowed from the stack */
-    struct site_draft draft;     /* the site being made; reused, for it is large */
+    struct site_draft draft;     /* the current site; reused because it is large */
     size_t note_capacity;
     uint32_t first_module_edit; /* offset of the first insertion that runs at import */
     bool uses_module_temporary;
     bool has_walrus; /* an assignment expression is in the file */
     bool has_record; /* at least one call of the hook is inserted */
     bool
-        needs_spy_import; /* there are spy_save calls, and the module does not import it */
+        needs_spy_import; /* there are spy_save calls, but no import of it in the module */
     bool has_failed;      /* out of memory; checked at the end */
 };
 
@@ -93,7 +94,7 @@ child_of_kind(const struct rewriter *rewriter, uint32_t node, enum kind kind)
 
 /* output/edits.c */
 
-/* Makes the drafted site; the record is to be inserted unless its site is SITE_NONE. */
+/* Makes the drafted site. The record is to be inserted unless its site is SITE_NONE. */
 struct record record_make(struct rewriter *rewriter,
                           const struct slice *arguments,
                           uint32_t argument_count);
@@ -106,7 +107,8 @@ bool is_recorded(const struct rewriter *rewriter, uint32_t node);
 /* Whether a node ends on a later line than it starts. */
 bool is_on_several_lines(const struct rewriter *rewriter, uint32_t node);
 
-/* `; _mt and _mt(…)` behind the simple statement; `temporary`: it used `_mt_t`. */
+/* Inserts `; _mt and _mt(…)` after the simple statement. `has_temporary`: the statement used
+ * `_mt_t`. */
 void insert_after(struct rewriter *rewriter,
                   uint32_t statement,
                   bool is_last_in_block,
@@ -116,19 +118,19 @@ void insert_after(struct rewriter *rewriter,
                   uint32_t spy_count,
                   bool has_temporary);
 
-/* `not (_mt and _mt(…)); ` before the simple statement. */
+/* Inserts `not (_mt and _mt(…)); ` before the simple statement. */
 void insert_before(struct rewriter *rewriter,
                    uint32_t statement,
                    const struct pending *pending);
 
-/* `(_mt and _mt(…)) or (` … `)` around an expression. */
+/* Inserts `(_mt and _mt(…)) or (` … `)` around an expression. */
 void insert_header(struct rewriter *rewriter,
                    uint32_t start,
                    uint32_t end,
                    const struct pending *pending);
 
-/* One more base of a class, which adds none: `*(expressions ())`. The expressions, each with
- * ` or ` behind it, are the text since `begin`. */
+/* Inserts a base of a class that expands to nothing: `*(expressions ())`. The expressions, each
+ * with ` or ` after it, are the text since `begin`. */
 void insert_base(struct rewriter *rewriter,
                  uint32_t definition,
                  size_t begin,
@@ -143,39 +145,40 @@ void note_add(struct rewriter *rewriter,
 
 /* simple.c */
 
-/* Rewrites a simple statement: what it binds, changes or returns. */
+/* Rewrites a simple statement: records what it binds, changes or returns. */
 void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last);
 
-/* Whether the statement is complete: after it comes a line's end, `;` or a comment. */
+/* Whether the statement is complete: a line's end, `;` or a comment follows it. */
 bool is_sound(const struct rewriter *rewriter, uint32_t statement);
 
-/* rewrite.c: do nothing where --every-line is not asked for */
+/* rewrite.c: does nothing without --every-line */
 
-/* The record of a header that is read once on the way: if, elif, with, match. */
+/* Adds the record of a header that runs once: if, elif, with, match. */
 void line_in_header(struct rewriter *rewriter, uint32_t node, struct pending *pending);
 
-/* values.c: the draft's names and reads are there already */
+/* values.c: requires the draft's names and reads */
 
-/* The draft's value is that of the expression at `node`; an item of it. */
+/* Sets the draft's value to that of the expression at `node`, or to an item of it. */
 void draft_value(struct rewriter *rewriter, uint32_t node);
 void draft_value_item(struct rewriter *rewriter, uint32_t node);
 
-/* Which parts of the value the names of the target get. */
+/* Sets the part of the value that each name of the target gets. */
 void draft_parts(struct rewriter *rewriter, uint32_t target);
 
 /* walrus.c */
 
-/* Assignment expressions between two nodes. */
+/* Rewrites the assignment expressions between two nodes. */
 void rewrite_walruses(struct rewriter *rewriter, uint32_t first, uint32_t end);
 
 /* simple.c */
 
-/* Whether evaluating the expression does nothing: a number, a string that is no format. */
+/* Whether evaluating the expression has no effect: a number, or a string that is no format
+ * string. */
 bool is_constant(const struct rewriter *rewriter, uint32_t node);
 
 /* compound.c */
 
-/* Rewrites an if, for, while, try, with or match statement, the pending records in its
+/* Rewrites an if, for, while, try, with or match statement, with the pending records in its
  * header. */
 void rewrite_compound(struct rewriter *rewriter,
                       uint32_t statement,
@@ -184,8 +187,8 @@ bool is_compound(enum kind kind);
 
 /* compound.c */
 
-/* The expression in the header of a compound statement (not try) that runs first, as offsets of
- * the text. False where the header is not complete. */
+/* Finds the expression in the header of a compound statement (not try) that runs first, as
+ * offsets of the text. Returns false if the header is not complete. */
 bool header_range(const struct rewriter *rewriter,
                   uint32_t statement,
                   uint32_t *start,
@@ -193,37 +196,39 @@ bool header_range(const struct rewriter *rewriter,
 
 /* rewrite.c */
 
-/* Rewrites the statements of a block or of the module. What is still pending at its end is
- * lost and reported. */
+/* Rewrites the statements of a block or of the module. Records that are still pending at its end
+ * are lost, and reported. */
 void rewrite_block(struct rewriter *rewriter,
                    uint32_t block,
                    struct pending *pending,
                    bool has_docstring);
 
-/* The same as record_make, for a record that only the statements of `block` can carry. */
+/* Makes the drafted site like record_make, for a record that only statements of `block` can
+ * carry. Makes no site if none can. */
 struct record record_make_in(struct rewriter *rewriter,
                              uint32_t block,
                              const struct slice *arguments,
                              uint32_t argument_count);
 
-/* `__all__ = …`, `__version__ = …`: tools read such lines of a module as text. */
+/* Whether the statement is like `__all__ = …` or `__version__ = …`: tools read such lines of a
+ * module as text. */
 bool is_dunder_assignment(const struct rewriter *rewriter, uint32_t statement);
 
-/* Whether something in a statement or clause could not be read, outside its blocks. */
+/* Whether a part of a statement or clause, outside its blocks, could not be parsed. */
 bool is_damaged(const struct rewriter *rewriter, uint32_t statement);
 
-/* Whether some statement of the block can carry a record in front of it. */
+/* Whether a record can be placed before some statement of the block. */
 bool block_can_carry(const struct rewriter *rewriter, uint32_t block);
 
-/* The whole file. */
+/* Rewrites the whole file. */
 void rewrite_module(struct rewriter *rewriter);
 
-/* Whether the statement is a string alone, which is documentation to Python. */
+/* Whether the statement is a single string, which Python treats as documentation. */
 bool is_docstring(const struct rewriter *rewriter, uint32_t statement);
 
 /* bootstrap.c */
 
-/* Inserts what brings `_mt` into the file. */
+/* Inserts the code that defines `_mt`, with the table. */
 void insert_bootstrap(struct rewriter *rewriter, struct slice table);
 
 #endif

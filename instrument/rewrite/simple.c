@@ -1,10 +1,10 @@
-/* Simple statements, kind by kind: assignments, calls whose result is not used, and what the record
- * after each passes to the hook. */
+/* Simple statements, by kind: assignments, calls whose result is not used, and the values that
+ * the record after each passes to the hook. */
 #include "instrument/rewrite/rewrite.h"
 
 #include <string.h>
 
-/* Bytes of the longest constant that a record has among its arguments as text. */
+/* The maximum size, in bytes, of a constant that is passed to a record as text. */
 #define CONSTANT_SIZE_LIMIT 80
 
 struct passing {
@@ -12,10 +12,11 @@ struct passing {
     uint32_t argument_count;
     struct slice spy_names[WRITES_LIMIT];
     uint32_t spy_count;
-    bool is_recorded;    /* insertions are wanted, not only the count of sites */
-    bool has_temporary;  /* `_mt_t` holds a value of this statement */
-    bool may_suspend;    /* holds a yield or await: no temporary may be seen there */
-    bool is_all_changed; /* every target so far is a part of something: x[i] */
+    bool is_recorded;   /* insertions are wanted, not only the count of sites */
+    bool has_temporary; /* `_mt_t` holds a value of this statement */
+    bool
+        may_suspend; /* contains a yield or await, during which no temporary may be visible */
+    bool is_all_changed; /* each target so far is an item of an object: x[i] */
 };
 
 static void
@@ -36,7 +37,7 @@ static bool may_suspend(const struct rewriter *rewriter, uint32_t statement)
     return false;
 }
 
-/* Nothing is passed yet for `statement`. */
+/* Starts with no arguments for `statement`. */
 static void passing_init(struct passing *passing,
                          const struct rewriter *rewriter,
                          uint32_t statement)
@@ -49,7 +50,7 @@ static void passing_init(struct passing *passing,
     passing->is_all_changed = true;
 }
 
-/* Adds a written name to the draft, and the argument that brings its value. */
+/* Adds a written name to the draft, and the argument with its value. */
 static void passing_add(struct rewriter *rewriter,
                         struct passing *passing,
                         struct slice name,
@@ -61,7 +62,7 @@ static void passing_add(struct rewriter *rewriter,
     }
 }
 
-/* An attribute's name in tables: `self.x`, or `.x` where it hangs on something unnamed. */
+/* An attribute's name in tables: `self.x`, or `.x` if its object has no name. */
 static struct slice attribute_name(const struct rewriter *rewriter, uint32_t attribute)
 {
     struct slice text = text_of(rewriter, attribute);
@@ -78,7 +79,7 @@ static struct slice attribute_name(const struct rewriter *rewriter, uint32_t att
     return slice_part(text, text.size - size, text.size);
 }
 
-/* Passes the object at the root of `a.b.c`, for the recorder to find the rest. */
+/* Passes the object at the root of `a.b.c`, from which the recorder finds the rest. */
 static void
 passing_peek(struct rewriter *rewriter, struct passing *passing, uint32_t attribute)
 {
@@ -100,8 +101,8 @@ static bool can_use_temporary(const struct rewriter *rewriter,
            !rewriter->place->is_names_only;
 }
 
-/* Catches the value of an attribute where an expression has it: `(_mt_t := self.b)[i] = v`,
- * `self.x: T = (_mt_t := e)`; passes a peek where no temporary can be used. */
+/* Keeps the value of an attribute in a temporary: `(_mt_t := self.b)[i] = v`, `self.x: T =
+ * (_mt_t := e)`. Passes a peek if no temporary can be used. */
 static void passing_catch(struct rewriter *rewriter,
                           struct passing *passing,
                           uint32_t attribute,
@@ -142,7 +143,7 @@ bool is_constant(const struct rewriter *rewriter, uint32_t node)
     case KIND_NONE:
     case KIND_ELLIPSIS:
         return true;
-    case KIND_STRING: /* unless it is a format */
+    case KIND_STRING: /* unless it is a format string */
         for (size_t i = 0;
              i < text.size && text.bytes[i] != '"' && text.bytes[i] != '\''; i++) {
             if (strchr("fFtT", text.bytes[i]) != NULL) {
@@ -164,13 +165,13 @@ static bool is_short_constant(const struct rewriter *rewriter, uint32_t node)
     }
     for (size_t i = 0; i < text.size; i++) {
         if (text.bytes[i] == '\\' || text.bytes[i] == '\n' || text.bytes[i] == '\r') {
-            return false; /* Python may warn of an escape: once is enough */
+            return false; /* Python may warn of an escape, and must not do so twice */
         }
     }
     return true;
 }
 
-/* The object that `x[i]`, `x[i][j]` is a part of. */
+/* The object that contains the item `x[i]` or `x[i][j]`. */
 static uint32_t subscript_base(const struct rewriter *rewriter, uint32_t node)
 {
     while (node_at(rewriter, node)->kind == KIND_SUBSCRIPT) {
@@ -179,8 +180,8 @@ static uint32_t subscript_base(const struct rewriter *rewriter, uint32_t node)
     return node;
 }
 
-/* `x[i] = v` changes x, `self.b[i] = v` changes self.b, `x.numpy()[i] = v` may change x;
- * `is_alone`: the only target. */
+/* Passes the object that an assignment to an item changes: x for `x[i] = v`, self.b for
+ * `self.b[i] = v`, perhaps x for `x.numpy()[i] = v`. `is_alone`: the only target. */
 static void passing_change(struct rewriter *rewriter,
                            struct passing *passing,
                            uint32_t subscript,
@@ -226,7 +227,7 @@ add_name(struct rewriter *rewriter, struct passing *passing, uint32_t identifier
     }
 }
 
-/* The names, attributes and items in a target, which may be a tuple or list. */
+/* Passes the names, attributes and items in a target, which may be a tuple or list. */
 static void
 passing_targets(struct rewriter *rewriter, struct passing *passing, uint32_t target)
 {
@@ -253,7 +254,7 @@ passing_targets(struct rewriter *rewriter, struct passing *passing, uint32_t tar
     }
 }
 
-/* Whether a person has put `spy_save("name"` behind the statement already. */
+/* Whether the source already has `spy_save("name"` after the statement. */
 static bool
 has_own_spy(const struct rewriter *rewriter, uint32_t statement, struct slice name)
 {
@@ -273,7 +274,7 @@ has_own_spy(const struct rewriter *rewriter, uint32_t statement, struct slice na
            at + name.size < text.size && text.bytes[at + name.size] == '"';
 }
 
-/* Names whose call is there already get no other. */
+/* Removes the names that have a spy_save call already. */
 static void drop_own_spies(const struct rewriter *rewriter,
                            struct passing *passing,
                            uint32_t statement)
@@ -288,7 +289,7 @@ static void drop_own_spies(const struct rewriter *rewriter,
     passing->spy_count = kept;
 }
 
-/* A site for each visible call, so that listings show them. */
+/* Makes a site for each visible call, so that listings show it. */
 static void make_spy_sites(struct rewriter *rewriter,
                            const struct passing *passing,
                            uint32_t statement)
@@ -301,7 +302,7 @@ static void make_spy_sites(struct rewriter *rewriter,
 }
 
 /* Makes the site of the drafted statement and inserts its record and spy calls. Returns the
- * site, or SITE_NONE where it is not recorded. */
+ * site, or SITE_NONE if it is not recorded. */
 static uint32_t passing_finish(struct rewriter *rewriter,
                                struct passing *passing,
                                uint32_t statement,
@@ -325,10 +326,10 @@ static uint32_t passing_finish(struct rewriter *rewriter,
     return record.site;
 }
 
-/* ---- Assignments of every shape ---- */
+/* ---- assignments of all forms ---- */
 
-/* `o.x = e`: the value is a name that is there already, or is caught by one more target, the last:
- * nothing is kept where setting the attribute fails. */
+/* Passes the value of `o.x = e`: an existing name, or one more target, which is the last, so
+ * that nothing is kept if setting the attribute fails. */
 static void pass_attribute(struct rewriter *rewriter,
                            struct passing *passing,
                            uint32_t attribute,
@@ -366,7 +367,7 @@ static void pass_attribute(struct rewriter *rewriter,
     }
 }
 
-/* The names that the targets between two nodes bind were bound by `site`. */
+/* Binds the names of the targets between two nodes to `site`. */
 static void
 bind_targets(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t site)
 {
@@ -376,7 +377,7 @@ bind_targets(struct rewriter *rewriter, uint32_t first, uint32_t end, uint32_t s
     }
 }
 
-/* Reads in a target: the index of a subscript, the object of an attribute. */
+/* Adds the reads in a target: the index of a subscript, the object of an attribute. */
 static void read_target(struct rewriter *rewriter, uint32_t target)
 {
     struct reads *reads = &rewriter->draft.reads;
@@ -398,7 +399,7 @@ static void read_target(struct rewriter *rewriter, uint32_t target)
     }
 }
 
-/* The direct name among the targets of `a = o.x = e`, which has the value too. */
+/* A plain name among the targets of `a = o.x = e`, which has the value too. */
 static struct slice direct_name(const struct rewriter *rewriter, uint32_t assignment)
 {
     while (node_at(rewriter, assignment)->kind == KIND_ASSIGNMENT) {
@@ -412,7 +413,7 @@ static struct slice direct_name(const struct rewriter *rewriter, uint32_t assign
     return (struct slice){NULL, 0};
 }
 
-/* `a = o.x = b[i], c = value`: returns the value's node, 0 where there is none. */
+/* The node of the value in `a = o.x = b[i], c = value`. 0: none. */
 static uint32_t value_of(const struct rewriter *rewriter, uint32_t assignment)
 {
     while (node_at(rewriter, assignment)->kind == KIND_ASSIGNMENT) {
@@ -473,7 +474,7 @@ rewrite_assignment(struct rewriter *rewriter, uint32_t statement, bool is_last)
     }
 }
 
-/* A value that needs parentheses inside an expression: `a, b`, `yield a`. */
+/* Whether the value needs parentheses inside an expression: `a, b`, `yield a`. */
 static bool is_list(const struct rewriter *rewriter, uint32_t value)
 {
     switch (node_at(rewriter, value)->kind) {
@@ -487,7 +488,8 @@ static bool is_list(const struct rewriter *rewriter, uint32_t value)
     }
 }
 
-/* `self.x: T = e` has no room for one more target: the value is caught in place. */
+/* Rewrites `self.x: T = e`. It can have no additional target, so the value is kept where it is
+ * computed. */
 static void
 rewrite_annotated(struct rewriter *rewriter, uint32_t statement, bool is_last)
 {
@@ -551,7 +553,7 @@ rewrite_augmented(struct rewriter *rewriter, uint32_t statement, bool is_last)
                  passing_finish(rewriter, &passing, statement, is_last));
 }
 
-/* ---- Simple statements, kind by kind ---- */
+/* ---- simple statements, by kind ---- */
 
 /* Inserts a record before the statement itself. */
 static void insert_own_before(struct rewriter *rewriter,
@@ -696,7 +698,7 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
     case KIND_CONTINUE_STATEMENT:
         scope->is_reachable = false;
         break;
-    case KIND_ASSERT_STATEMENT: /* gone under -O */
+    case KIND_ASSERT_STATEMENT: /* removed by -O */
         rewrite_walruses(rewriter, statement, end);
         scope_forget(scope, statement, end);
         break;
@@ -716,9 +718,9 @@ void rewrite_simple(struct rewriter *rewriter, uint32_t statement, bool is_last)
     }
 }
 
-/* ---- Calls whose result is not used: what they may have changed ---- */
+/* ---- calls whose result is not used: the objects that they may change ---- */
 
-/* A name that another function may delete cannot be passed after a call. */
+/* Whether another function may delete the name. Such a name cannot be passed after a call. */
 static bool may_vanish(const struct rewriter *rewriter, uint32_t identifier)
 {
     struct name_id name = names_of(&rewriter->names, identifier);
@@ -735,7 +737,7 @@ static bool is_imported(const struct rewriter *rewriter, uint32_t identifier)
     return name_is_known(name) && rewriter->foreign.imports[name.number].size > 0;
 }
 
-/* Something that a call may have changed: its receiver or an argument. */
+/* Passes an object that a call may have changed: its receiver or an argument. */
 static void pass_candidate(struct rewriter *rewriter,
                            struct passing *passing,
                            uint32_t node,
@@ -759,13 +761,13 @@ static void pass_candidate(struct rewriter *rewriter,
     }
 }
 
-/* `add_`, `zero_`: torch's mark of a method that changes its object. */
+/* Whether torch's naming marks the method as one that changes its object: `add_`, `zero_`. */
 static bool is_in_place(struct slice method)
 {
     return slice_ends(method, SLICE("_")) && !slice_ends(method, SLICE("__"));
 }
 
-/* The object of a method; of `a.mul_(b).add_(c)` it is `a`, which both have changed. */
+/* Passes the object of a method. For `a.mul_(b).add_(c)` it is `a`, which both have changed. */
 static void
 pass_receiver(struct rewriter *rewriter, struct passing *passing, uint32_t callee)
 {
@@ -786,7 +788,7 @@ pass_receiver(struct rewriter *rewriter, struct passing *passing, uint32_t calle
     pass_candidate(rewriter, passing, object, is_changed);
 }
 
-/* `out=(values, indices)` */
+/* Passes the tensors of `out=(values, indices)`. */
 static void
 pass_items(struct rewriter *rewriter, struct passing *passing, uint32_t tuple)
 {
@@ -816,8 +818,8 @@ pass_arguments(struct rewriter *rewriter, struct passing *passing, uint32_t argu
     }
 }
 
-/* What the result of a call may be a view of: the object of the method, of the innermost one
- * where several are called in a row; the arguments of a function. */
+/* Passes the objects of which the result of a call may be a view: the object of the method (in a
+ * chain of calls, of the innermost one), or the arguments of a function. */
 static void
 passing_reach(struct rewriter *rewriter, struct passing *passing, uint32_t call)
 {
@@ -844,7 +846,7 @@ passing_reach(struct rewriter *rewriter, struct passing *passing, uint32_t call)
     }
 }
 
-/* A call whose result is not used may change its arguments. */
+/* Rewrites a call whose result is not used. It may change its arguments. */
 static void
 rewrite_call(struct rewriter *rewriter, uint32_t statement, uint32_t call, bool is_last)
 {

@@ -1,12 +1,12 @@
-/* The term of a draft: what its value is made of, and which part of it each written name gets. */
+/* Terms of drafts: the sources of the value, and the part of it that each written name gets. */
 #include "instrument/rewrite/rewrite.h"
 
-/* Targets nested deeper are known as a whole. */
+/* The maximum nesting of targets. Targets nested deeper get the value as a whole. */
 #define STEPS_LIMIT 8
 
 /* The place of a name in a target: `(a, (b, *c)) = …`. */
 struct steps {
-    char kinds[STEPS_LIMIT]; /* as runtime/site/format.h has them */
+    char kinds[STEPS_LIMIT]; /* in the notation of runtime/site/format.h */
     uint32_t numbers[STEPS_LIMIT];
     uint32_t count;
 };
@@ -25,7 +25,7 @@ void draft_value_item(struct rewriter *rewriter, uint32_t node)
     draft_value(rewriter, node);
 }
 
-/* The draft's write of that name; its count: there is none. */
+/* The index of the draft's write of that name. write_count: none. */
 static uint32_t find_write(const struct rewriter *rewriter, struct slice name)
 {
     uint32_t i = 0;
@@ -75,7 +75,7 @@ static void add_tuple(struct rewriter *rewriter, uint32_t target, struct steps *
 {
     uint32_t count = 0;
     uint32_t place = 0;
-    bool is_behind = false; /* of a star */
+    bool is_behind = false; /* after a star */
 
     if (steps->count == STEPS_LIMIT) {
         return;

@@ -1,4 +1,4 @@
-/* Assignment expressions, recorded where they stand. */
+/* Assignment expressions, recorded in place. */
 #include "instrument/rewrite/rewrite.h"
 
 /* Whether the binding inside an expression may be skipped at run time. */

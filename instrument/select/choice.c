@@ -13,14 +13,15 @@ bool selection_is_empty(const struct selection *selection)
            selection->spy_count == 0;
 }
 
-/* Only visible calls were asked for: the file's pragmas are about recording. */
+/* Whether only visible calls were requested. Then the file's pragmas, which are about recording,
+ * do not apply. */
 static bool is_spy_alone(const struct selection *selection)
 {
     return selection->spy_count > 0 && !selection->everything && !selection->forward &&
            selection->function_count == 0 && selection->line_count == 0;
 }
 
-/* Kinds that begin a line of their own in a block or end one. */
+/* Whether the kind begins a line of its own in a block, or ends a block. */
 static bool begins_line(enum kind kind)
 {
     return (kind >= KIND_EXPRESSION_STATEMENT && kind <= KIND_CASE_CLAUSE &&
@@ -39,7 +40,7 @@ static uint32_t last_row(const struct syntax *syntax, uint32_t node)
     return syntax_row(syntax, end > syntax->nodes[node].start ? end - 1 : end);
 }
 
-/* The last row before a line that stands further left than `column`. */
+/* The last row before a line that is indented less than `column`. */
 static uint32_t block_end(const struct syntax *syntax, uint32_t offset, uint32_t column)
 {
     for (uint32_t i = 1; i < syntax->count; i++) {
@@ -53,7 +54,7 @@ static uint32_t block_end(const struct syntax *syntax, uint32_t offset, uint32_t
     return syntax->row_count - 1;
 }
 
-/* The compound statement whose header the comment ends, or 0. */
+/* The compound statement whose header the comment ends. 0: none. */
 static uint32_t header_of(const struct syntax *syntax,
                           const struct syntax_comment *comment)
 {
@@ -97,7 +98,8 @@ static uint32_t indentation(const struct syntax *syntax, uint32_t row)
     return column;
 }
 
-/* `# monitorch: on` or `# monitorch: off`; more words may follow a blank. */
+/* The state that `# monitorch: on` or `# monitorch: off` sets. More words may follow after a
+ * blank. */
 static enum row_state read_pragma(struct slice comment)
 {
     static const struct {
@@ -160,7 +162,7 @@ static void obey_comment(struct choice *choice,
     set_rows(choice, first, last, state);
 }
 
-/* The value of a plain decimal integer node, or 0. */
+/* The value of a plain decimal integer node. 0: it is another node. */
 static uint32_t integer_value(const struct syntax *syntax, uint32_t node)
 {
     struct slice text = syntax_text(syntax, node);
@@ -179,7 +181,7 @@ static uint32_t integer_value(const struct syntax *syntax, uint32_t node)
     return value;
 }
 
-/* `monitorch.lines(10, 40)` with two literals. */
+/* Applies `monitorch.lines(10, 40)` with two literals. */
 static void obey_lines_call(struct choice *choice, uint32_t call)
 {
     const struct syntax *syntax = choice->syntax;
@@ -290,7 +292,7 @@ bool choice_has_statement(const struct choice *choice,
                           bool is_function_selected)
 {
     const struct syntax *syntax = choice->syntax;
-    uint32_t inner = 0; /* the block of the definition that was met last */
+    uint32_t inner = 0; /* the block of the last definition visited */
 
     if (choice->rows == NULL) {
         return is_function_selected;

@@ -1,4 +1,4 @@
-/* A selection as text: what a traced file's table remembers of the command line. */
+/* Selections as text: the part of the command line that a traced file's table records. */
 #include "instrument/select/selection.h"
 
 #include "runtime/base/memory.h"
@@ -73,13 +73,13 @@ void selection_write(const struct selection *selection, struct buffer *text)
 
 /* ---- reading ---- */
 
-/* Appends an item to an array that lives in an arena: the array doubles at each power of 2. */
+/* Appends an item to an array in an arena. The array doubles at each power of 2. */
 static void *
 array_add(const void *items, size_t *count, size_t item_size, struct arena *arena)
 {
     char *moved = (char *)items;
 
-    if ((*count & (*count - 1)) == 0) { /* 0, 1, 2, 4, 8, ... items: it is full */
+    if ((*count & (*count - 1)) == 0) { /* full at 0, 1, 2, 4, 8, ... items */
         moved = arena_allocate(arena, *count == 0 ? 1 : *count * 2, item_size);
         if (moved != NULL && *count > 0) {
             memcpy(moved, items, *count * item_size);
@@ -162,7 +162,7 @@ static int hex_digit(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* Takes the escapes out; a `%` without two digits after it means itself. */
+/* Decodes the escapes. A `%` without two digits after it is literal. */
 static bool unescape(struct slice *text, struct arena *arena, struct error *error)
 {
     char *bytes;
@@ -203,7 +203,7 @@ static bool read_spy(struct selection *selection,
         return false;
     }
     for (size_t i = first; i < selection->spy_count; i++) {
-        /* The array was made just above, so it may be written to. */
+        /* the array was made above, so it may be written to */
         if (!unescape((struct slice *)&selection->spy_names[i], arena, error)) {
             return false;
         }
@@ -211,7 +211,7 @@ static bool read_spy(struct selection *selection,
     return true;
 }
 
-/* The text behind a word's `=`, where the word begins with `name`. */
+/* Finds the text after a word's `=`. Returns false if the word does not begin with `name`. */
 static bool split_value(struct slice word, struct slice name, struct slice *value)
 {
     if (!slice_starts(word, name)) {

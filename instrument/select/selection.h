@@ -1,4 +1,4 @@
-/* A selection as text: what a traced file's table remembers of the command line. */
+/* Selections as text: the part of the command line that a traced file's table records. */
 #ifndef MONITORCH_INSTRUMENT_SELECT_SELECTION_H
 #define MONITORCH_INSTRUMENT_SELECT_SELECTION_H
 
@@ -10,20 +10,20 @@
 
 #include <stdbool.h>
 
-/* Appends the words that make this selection on a command line, one blank apart: --all,
- * --forward, --every-line, the functions, the lines, then --spy. Blanks, `%` and control characters inside a
- * word are written %XX. A selection of nothing gives no words. */
+/* Appends the words that make this selection on a command line, separated by blanks: --all,
+ * --forward, --every-line, the functions, the lines, then --spy. Blanks, `%` and control
+ * characters inside a word are written %XX. An empty selection gives no words. */
 void selection_write(const struct selection *selection, struct buffer *text);
 
-/* Reads such words again. Everything in the selection is borrowed from `text` and `arena`.
- * Fails for a word that is not one of these. */
+/* Reads these words. Everything in the selection is borrowed from `text` and `arena`. Fails if a
+ * word is none of them. */
 bool selection_read(struct selection *selection,
                     struct slice text,
                     struct arena *arena,
                     struct error *error);
 
-/* Adds a --function, a --lines, or a list as that of --spy, whose empty items
- * are left out. The arrays live in the arena; the globs stay borrowed. */
+/* Adds a --function, a --lines, or a list as that of --spy, whose empty items are skipped. The
+ * arrays are allocated in the arena; the globs remain borrowed. */
 bool function_glob_add(struct selection *selection,
                        struct slice glob,
                        struct arena *arena,

@@ -1,4 +1,4 @@
-/* Globs of a selection that match nothing in a file, and the names that were meant. */
+/* Globs of a selection that match nothing in a file, and the names that were probably meant. */
 #include "instrument/select/unmatched.h"
 
 #include "runtime/base/nearest_name.h"
@@ -9,7 +9,7 @@ has_site(const struct site_table *table, struct slice glob, struct nearest *near
     for (uint32_t i = 0; i < table->site_count; i++) {
         const struct site *site = &table->sites[i];
 
-        /* What is returned has a name there that no code has assigned. */
+        /* A returned value has a name in the table that no code has assigned. */
         for (uint32_t k = 0; site->kind != SITE_RETURN && k < site->write_count; k++) {
             if (name_select(site->writes[k].name, SLICE(""), glob) != NAME_OTHER) {
                 return true;

@@ -5,9 +5,10 @@
 #include "instrument/instrument.h"
 #include "runtime/base/buffer.h"
 
-/* Appends to `text` a line, without a position, for each --function glob that matches no function
- * with something to record and each --spy glob that matches no assigned name, with the nearest names.
- * The file is read once more for it, as a whole. Fails where it cannot be instrumented. */
+/* Appends to `text` a line, without a position, for each --function glob that matches no
+ * function with something to record, and for each --spy glob that matches no assigned name, with
+ * the nearest names. For this it instruments the whole file once more. Fails if the file cannot
+ * be instrumented. */
 bool unmatched_write(struct slice source,
                      const char *name,
                      const struct selection *selection,
