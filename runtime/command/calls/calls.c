@@ -27,7 +27,7 @@ enum calls_output {
     CALLS_PICTURE, /* of render.format */
 };
 
-/* What was given, as far as options depend on each other. */
+/* The given options that other options depend on. */
 struct calls_given {
     bool format;
     bool leaves;
@@ -52,7 +52,7 @@ struct calls_options {
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help calls_help = {
     .usage =
@@ -103,7 +103,7 @@ read_inches(enum option_id id, const char *argument, double *size, struct error 
                                 "inches, 0.1 to 1000", size, error);
 }
 
-/* Those that say how it looks. `argument` is NULL for the options that take none. */
+/* Applies the options of the picture's style. `argument` is NULL for options without one. */
 static bool style_apply(struct calls_options *options,
                         enum option_id id,
                         const char *argument,
@@ -131,7 +131,7 @@ static bool style_apply(struct calls_options *options,
         return true;
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
-    default: /* --help and --version were answered before */
+    default: /* --help and --version were handled before */
         return true;
     }
 }
@@ -169,7 +169,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     }
 }
 
-/* The name's suffix. */
+/* Finds the format by the name's suffix. Returns false if there is none; `error` says why. */
 static bool find_format(struct calls_options *options, struct error *error)
 {
     struct slice name = slice_last_part(slice_of(options->output), '/');
@@ -242,7 +242,7 @@ static bool check(struct calls_options *options, struct error *error)
         !find_format(options, error)) {
         return false;
     }
-    /* Most of a tree is its leaves. */
+    /* Leaves are shown by default: they are the larger part of a tree. */
     if (!options->given.leaves) {
         options->graph.has_leaves = true;
     }
@@ -260,7 +260,7 @@ static bool add_input(void *context, const char *word, struct error *error)
     return true;
 }
 
-/* Fails, with the message for the user, where the words make no sense. */
+/* Returns false if the command line is wrong; `error` has the message for the user. */
 static bool calls_options_read(struct calls_options *options,
                                int word_count,
                                char **words,
@@ -295,7 +295,7 @@ static bool write_output(const struct calls_options *options,
     if (output_print(bytes)) {
         return true;
     }
-    *error = ERROR_INIT; /* it is printed */
+    *error = ERROR_INIT; /* already reported */
     return false;
 }
 
@@ -312,9 +312,9 @@ static bool write_json(const struct calls_options *options,
     return is_done;
 }
 
-/* ---- what is made ---- */
+/* ---- the output ---- */
 
-/* What says the same to graphviz as the options to our painter. */
+/* Graphviz attributes with the same meaning as the options for the built-in painter. */
 struct page_attributes {
     struct call_attribute list[3];
     char size[64];
@@ -393,7 +393,7 @@ static bool make(const struct calls_options *options,
     return is_done;
 }
 
-/* ---- what is said about it ---- */
+/* ---- messages ---- */
 
 static void report_verbose(const struct calls_options *options,
                            const struct call_tree *tree,
@@ -483,7 +483,7 @@ static enum exit_code run(const struct calls_options *options)
     return exit_code;
 }
 
-/* Whether its bytes would be a mess on a terminal. */
+/* Whether the output is binary and unreadable on a terminal. */
 static bool is_for_files(const struct calls_options *options)
 {
     return options->kind == CALLS_PICTURE && (options->render.format == RENDER_PNG ||
