@@ -1,4 +1,4 @@
-/* `monitorch check`: whether traces hold what they must not. */
+/* `monitorch check`: finds values in traces that must not occur. */
 #include "runtime/view/check/check.h"
 #include "instrument/instrument.h"
 #include "instrument/output/strip.h"
@@ -33,7 +33,7 @@ struct check_options {
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help check_help = {
     .usage =
@@ -58,7 +58,7 @@ const struct help check_help = {
 };
 /* clang-format on */
 
-/* The checks. */
+/* Adds the check that the option asks for. */
 static bool add_check(struct check_options *options,
                       enum option_id id,
                       const char *argument,
@@ -134,7 +134,7 @@ apply_option(void *context, int id, const char *argument, struct error *error)
     case OPTION_JSON:
         options->format = CHECK_FORMAT_JSON;
         return true;
-    default: /* those that choose events; --help and --version were answered before */
+    default: /* options that choose events; --help and --version were handled before */
         return event_filter_process(&options->rules.filter, rules[id].text, argument,
                                     NULL, error);
     }
@@ -179,8 +179,8 @@ static bool check(struct check_options *options, struct error *error)
     return true;
 }
 
-/* Fails, with the message for the user, where the words make no sense. To be released in any
- * case. */
+/* Returns false if the command line is wrong; `error` has the message for the user. To be
+ * released in any case. */
 static bool check_options_read(struct check_options *options,
                                int word_count,
                                char **words,
@@ -221,7 +221,7 @@ static void report_remarks(const struct check *check,
     }
 }
 
-/* A line of the text is a message. */
+/* Prints each line of the text as a message. */
 static void print_lines(const char *path, struct slice text)
 {
     char line[400];
@@ -236,7 +236,7 @@ static void print_lines(const char *path, struct slice text)
     }
 }
 
-/* Prints what was added to the text. */
+/* Prints the text and releases it. Returns false if memory ran out or it cannot be printed. */
 static bool print_report(struct buffer *text)
 {
     bool is_done = true;
@@ -251,7 +251,7 @@ static bool print_report(struct buffer *text)
     return is_done;
 }
 
-/* Prints the verdict. */
+/* Prints the verdict. Returns false if memory ran out or it cannot be printed. */
 static bool print_verdict(const struct check *check,
                           const struct check_options *options,
                           struct check_report *report,
@@ -276,7 +276,7 @@ static bool print_verdict(const struct check *check,
     return print_report(&text);
 }
 
-/* The globs of the filter, or of the shapes, that match nothing. */
+/* Reports the globs of the filter, or of the shapes, that match nothing. */
 static void print_unmatched(const struct check *check,
                             const struct check_options *options,
                             const char *path)
@@ -336,7 +336,7 @@ static void fill_row(const struct check *check,
     };
 }
 
-/* What is printed, as the page's verdict. */
+/* Writes the page, with the printed text as its verdict. */
 static bool write_verdict(const struct check *check,
                           const struct check_options *options,
                           const char *path,
@@ -436,7 +436,7 @@ static enum exit_code check_trace(const struct check_options *options,
     return exit_code;
 }
 
-/* A document has a head and an end around its traces. */
+/* Checks all traces. A document has a head and an end around them. */
 static enum exit_code check_traces(const struct check_options *options)
 {
     struct check_report report = {options->format, MONITORCH_VERSION, 0};
