@@ -1,4 +1,4 @@
-/* `monitorch completion`: the shells' completions, made from the tables of options. */
+/* `monitorch completion`: completions for shells, made from the tables of options. */
 #include "instrument/command/options.h"
 #include "runtime/base/arguments/help.h"
 #include "runtime/command/subcommand.h"
@@ -8,7 +8,7 @@
 #define TABLE_OF_OPTIONS "runtime/command/completion/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help completion_help = {
     .usage =
@@ -30,7 +30,7 @@ const struct help completion_help = {
 };
 /* clang-format on */
 
-/* One command line that can be completed. */
+/* A command line that can be completed. */
 struct completed {
     const char *name; /* of the subcommand; NULL: the program monitorch-instrument */
     const char *summary;
@@ -49,7 +49,7 @@ static void for_each_completed(struct buffer *text, write_function write)
     }
 }
 
-/* Whether the argument is one of a few words: `light|dark`. */
+/* Whether the argument is one of a list of words: `light|dark`. */
 static bool has_choices(const struct argument_rule *rule)
 {
     return rule->argument != NULL && strchr(rule->argument, '|') != NULL;
@@ -167,7 +167,7 @@ static void write_zsh_argument(struct buffer *text, const struct argument_rule *
     }
 }
 
-/* In single quotes, within brackets. */
+/* Adds the help, escaped for brackets inside single quotes. */
 static void write_zsh_help(struct buffer *text, const char *help)
 {
     for (; *help != '\0'; help++) {
