@@ -1,4 +1,4 @@
-/* What `monitorch diff --by-values` prints. */
+/* Report of `monitorch diff --by-values`. */
 #include "runtime/command/diff/by_values.h"
 
 #include "instrument/output/strip.h"
@@ -12,7 +12,7 @@
 #include "runtime/view/words/number_text.h"
 #include "runtime/view/words/paint.h"
 
-/* So much of a line of code is shown; so many other suspects. */
+/* Most characters of a line of code, and most other suspects, that are shown. */
 #define CODE_LIMIT    90
 #define SUSPECT_LIMIT 4
 
@@ -34,7 +34,7 @@ add_code(struct match_run *run, uint32_t module, uint32_t line, struct buffer *t
     text_add_shortened(text, source_lines_get(&run->sources, module, line), CODE_LIMIT);
 }
 
-/* `q`, `out[0]`; of a weight its key alone. */
+/* Adds `q`, `out[0]`; for a weight only its key. */
 static void add_name(const struct match_value *value, struct buffer *text)
 {
     if (value->is_weight) {
@@ -244,7 +244,7 @@ static void add_counts(const struct match *match, struct buffer *text)
     buffer_add(text, SLICE(" are not in A\n"));
 }
 
-/* Results that only that run has. */
+/* Adds the results that only that run has. */
 static void add_open(const struct match *match, unsigned side, struct buffer *text)
 {
     const struct match_open *open = &match->open[side];
@@ -423,7 +423,8 @@ static void add_map_side(const struct match_value *value, struct buffer *text)
     }
 }
 
-/* `= q + k + v` of B's packed weight, whose rows follow each other; `= qkv, part 2 of 3` of a piece. */
+/* Adds `+ k + v` after `= q` for a packed weight of B, whose pieces are rows in order; `, part 2
+ * of 3` for a piece of a packed weight of A. */
 static void add_pack(const struct match *match,
                      const struct match_map_row *row,
                      struct buffer *text)
@@ -513,7 +514,7 @@ static void add_map(const struct match *match, bool is_json, struct buffer *text
     match_map_release(&map);
 }
 
-/* Lines of the map file that hold no longer. */
+/* Reports the lines of the map file that no longer apply. */
 static void print_pins(const struct map_file *file)
 {
     struct buffer line = BUFFER_INIT;
@@ -534,9 +535,10 @@ static void print_pins(const struct map_file *file)
     buffer_release(&line);
 }
 
-/* ---- the whole ---- */
+/* ---- all together ---- */
 
-/* What the names said is kept where the values say no more: nothing is in common, or all is equal by both. */
+/* Whether the comparison by names is reported, since the one by values adds nothing: no value is
+ * in common, or all values are equal by both. */
 static bool is_said_by_names(const struct match *match,
                              const struct diff_otherwise *otherwise)
 {
@@ -582,13 +584,13 @@ static enum exit_code report(const struct diff_command_options *options,
         exit_code = EXIT_CODE_INPUT_FAILED;
     }
     if (otherwise != NULL && otherwise->exit_code == EXIT_CODE_INPUT_FAILED) {
-        exit_code = EXIT_CODE_INPUT_FAILED; /* a trace was read in part alone */
+        exit_code = EXIT_CODE_INPUT_FAILED; /* a trace was only partly readable */
     }
     buffer_release(&text);
     return exit_code;
 }
 
-/* What of the traces could not be read. */
+/* Reports the damage of both traces. */
 static enum exit_code
 report_sides(const struct match *match, const struct diff_pair *pair, bool is_quiet)
 {

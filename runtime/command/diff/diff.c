@@ -1,4 +1,4 @@
-/* `monitorch diff`: where two traces first differ. */
+/* `monitorch diff`: finds the first difference between two traces. */
 #include "instrument/output/strip.h"
 
 #include "runtime/base/buffer.h"
@@ -30,7 +30,7 @@
 
 #define TOLERANCE "a number from 0 on, such as 1e-5"
 
-/* Listens to diff beside the report. */
+/* The picture or page of a pair, which receives the findings along with the report. */
 struct diff_output {
     struct diff_report *report; /* borrowed */
     struct diff_notes notes;
@@ -41,7 +41,7 @@ struct diff_output {
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help diff_help = {
     .usage =
@@ -170,12 +170,12 @@ option_apply(void *context, int id, const char *argument, struct error *error)
         options->is_map = true;
         options->is_by_values = true;
         return true;
-    default: /* --help and --version were answered before */
+    default: /* --help and --version were handled before */
         return true;
     }
 }
 
-/* What is printed, and how the pair is matched. */
+/* Checks the options of the report and of the matching of pairs. */
 static bool check_report(const struct diff_command_options *options,
                          struct error *error)
 {
@@ -234,8 +234,8 @@ static bool check(const struct diff_command_options *options, struct error *erro
                               options->traces.words, options->traces.count, error);
 }
 
-/* Fails, with the message for the user, where the words make no sense. To be released in any
- * case. */
+/* Returns false if the command line is wrong; `error` has the message for the user. To be
+ * released in any case. */
 static bool diff_options_read(struct diff_command_options *options,
                               int word_count,
                               char **words,
@@ -262,7 +262,7 @@ static void diff_options_release(struct diff_command_options *options)
     trace_words_release(&options->traces);
 }
 
-/* Which traces are compared with which. */
+/* ---- pairs of traces ---- */
 
 static void diff_pairs_release(struct diff_pairs *pairs)
 {
@@ -345,7 +345,7 @@ static bool pair_with_first(struct diff_pairs *pairs,
     return true;
 }
 
-/* What WORLD_SIZE was when the trace was recorded; -1: not known. */
+/* Returns WORLD_SIZE of the recording. -1: not known. */
 static long find_world_size(const char *path)
 {
     struct error error = ERROR_INIT;
@@ -366,7 +366,8 @@ static long find_world_size(const char *path)
     return size;
 }
 
-/* The first trace is of the job that was recorded last into that name: each job has a rank 0. */
+/* Removes traces of earlier jobs from the list. The first trace is of the job that was recorded
+ * last by that name, since each job has a rank 0. */
 static bool leave_out_earlier(struct diff_pairs *pairs,
                               struct trace_list *list,
                               struct error *error)
@@ -393,7 +394,7 @@ static bool leave_out_earlier(struct diff_pairs *pairs,
     return true;
 }
 
-/* Each with the first one, of all that the words stand for. */
+/* Pairs each of the traces that the words name with the first one. */
 static bool find_ranks(struct diff_pairs *pairs,
                        const struct diff_command_options *options,
                        struct error *error)
@@ -411,9 +412,10 @@ static bool find_ranks(struct diff_pairs *pairs,
     return is_done;
 }
 
-/* Two folders are matched by their traces' names, or by the ranks in them; of two names that are
- * no files, with `.rank0` … before the ending, rank by rank. Fails where nothing is there to be
- * compared, and where one side has a trace that the other has not. To be released in any case. */
+/* Finds the pairs of traces. Traces of two folders are matched by name, or by the rank in the
+ * name; two names that are not files, but have `.rank0` … before the suffix, rank by rank.
+ * Returns false if there is nothing to compare or one side lacks a trace; `error` says why. To
+ * be released in any case. */
 static bool diff_pairs_find(struct diff_pairs *pairs,
                             const struct diff_command_options *options,
                             struct error *error)
@@ -436,7 +438,7 @@ static bool diff_pairs_find(struct diff_pairs *pairs,
     return is_done;
 }
 
-/* What `monitorch diff -o` writes. */
+/* ---- the output of `monitorch diff -o` ---- */
 
 /* To be released. */
 static void diff_output_init(struct diff_output *output, struct diff_report *report)
@@ -489,7 +491,7 @@ static bool report_found(void *context, const struct diff_finding *finding)
     return !output->has_failed;
 }
 
-/* Connects diff with the output, and the report with it. */
+/* Makes diff call the output, which passes everything on to the report. */
 static void diff_output_listen(struct diff_output *output, struct diff_options *options)
 {
     options->begun = report_begun;
@@ -499,7 +501,7 @@ static void diff_output_listen(struct diff_output *output, struct diff_options *
     options->context = output;
 }
 
-/* What the command prints, a line each, for people who look at a picture. */
+/* Makes the lines that the command prints, for the head of a picture. */
 static bool make_verdict(const struct diff_output *output,
                          const struct diff_result *result,
                          struct buffer *lines)
@@ -523,7 +525,7 @@ static struct slice line_of(const struct buffer *text)
     return slice_part(line, 0, slice_find(line, SLICE("\n"), 0));
 }
 
-/* Writes options->output. */
+/* Writes the file options->output. */
 static bool diff_output_write(struct diff_output *output,
                               const struct diff_command_options *options,
                               const struct diff_pair *pair,
@@ -575,7 +577,7 @@ static bool report_progress(void *context, uint64_t events)
     return true;
 }
 
-/* What could not be read of a trace, and why something is missing. */
+/* Reports damage of a trace, and the reasons why events are missing. */
 static enum exit_code report_side(const struct diff_command_options *options,
                                   const struct diff_pair *pair,
                                   const struct diff_result *result,
@@ -626,8 +628,8 @@ static void print_report(struct diff_report *report, struct buffer *text)
 
 /* ---- pairs ---- */
 
-/* The trace that `monitorch run --repeat-noise` writes beside another: run.noise.mtrace of run.mtrace;
- * false: there is none. */
+/* Finds the trace that `monitorch run --repeat-noise` writes next to another: run.noise.mtrace
+ * of run.mtrace. Returns false if there is none. */
 static bool find_noise(const char *path, struct buffer *noise)
 {
     struct slice name = slice_of(trace_file_name(path));
@@ -645,7 +647,7 @@ static bool find_noise(const char *path, struct buffer *noise)
     return !noise->has_failed && access(noise->bytes, R_OK) == 0;
 }
 
-/* Why the trace with noise is not used, or only in part. */
+/* Reports why the trace with noise is not used, or only in part. */
 static void remark_floor(const struct diff_floor *floor, const char *noise)
 {
     struct buffer text = BUFFER_INIT;
@@ -675,7 +677,7 @@ static void remark_floor(const struct diff_floor *floor, const char *noise)
     buffer_release(&text);
 }
 
-/* The trace that gives the noise floor; its name may be in `noise`. */
+/* Chooses the trace for the noise floor. `noise` may hold its name, so it must live as long. */
 static void choose_noise(const struct diff_command_options *options,
                          const struct diff_pair *pair,
                          struct buffer *noise,
@@ -689,7 +691,7 @@ static void choose_noise(const struct diff_command_options *options,
     }
 }
 
-/* Compares; what is found is in the report, and in the output, which may be NULL. */
+/* Compares a pair. Findings are added to the report, and to the output unless it is NULL. */
 static bool compare(const struct diff_command_options *options,
                     const struct diff_pair *pair,
                     struct diff_report *report,
@@ -821,11 +823,12 @@ static enum exit_code diff_one(const struct diff_command_options *options,
 
 /* ---- several pairs ---- */
 
-/* The report of the pair that differs first comes first, then a line for each. */
+/* Reports of several pairs: the full one of the pair that differs first, and a line for each
+ * pair. */
 struct diff_several {
     struct buffer best;  /* owned */
     struct buffer lines; /* owned */
-    uint64_t first;      /* the event at which it differs */
+    uint64_t first;      /* event of B at which that pair differs */
     bool has_best;
 };
 

@@ -1,11 +1,11 @@
-/* What `monitorch diff --json` prints: an object for each finding, and the verdict. */
+/* Output of `monitorch diff --json`: an object for each finding, and the verdict. */
 #include "runtime/command/diff/report.h"
 #include "runtime/command/diff/saved_report.h"
 #include "runtime/view/diff/report/words.h"
 #include "runtime/view/words/json_fields.h"
 #include "runtime/view/words/value_text.h"
 
-/* Where several pairs are compared, which one it is. */
+/* Starts an object. If there are several pairs, adds the names of its traces. */
 static void
 start(const struct diff_report *report, const char *record, struct buffer *text)
 {
@@ -30,7 +30,7 @@ static void diff_json_add_value(struct buffer *text,
     buffer_release(&value);
 }
 
-/* Of one side: file, line, the event's number, call and visit, and its value. */
+/* Adds the fields of one side: file, line, number of the event, call, visit, and value. */
 static void add_side(struct diff_report *report,
                      unsigned side,
                      const struct diff_finding *finding,
@@ -88,7 +88,7 @@ static void add_function(struct diff_report *report,
     }
 }
 
-/* Fields of an object: a value in words, and how far apart two are. */
+/* Adds the fields of the distance of two values. */
 static void diff_json_add_distance(struct buffer *text,
                                    const struct diff_distance *distance)
 {
@@ -152,7 +152,7 @@ static void add_floor(const struct diff_result *result, struct buffer *text)
     }
 }
 
-/* Gradients and steps. */
+/* Adds the numbers of gradients and steps. */
 static void add_updates(const struct diff_result *result, struct buffer *text)
 {
     if (result->has_updates) {
@@ -211,7 +211,7 @@ void diff_json_add_verdict(const struct diff_report *report,
     buffer_add(text, SLICE("}\n"));
 }
 
-/* ---- What `monitorch diff --json` prints of saved tensors ---- */
+/* ---- saved tensors ---- */
 
 static void add_key(struct buffer *text, const struct saved_key *key)
 {

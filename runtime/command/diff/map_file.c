@@ -1,11 +1,11 @@
-/* The file of --map-file. */
+/* Map file: the argument of --map-file. */
 #include "runtime/command/diff/map_file.h"
 
 #include "runtime/base/file/file.h"
 #include "runtime/base/json_read.h"
 #include "runtime/base/memory.h"
 
-/* More bytes are no map: a device, or another file. */
+/* A larger file is refused: it is a device, or no map. */
 #define SIZE_MOST (64u << 20)
 
 static bool read_field(struct json_reader *reader,

@@ -1,4 +1,5 @@
-/* The file of --map-file: lines that --print-map --json wrote, perhaps corrected by hand. */
+/* Map file: the argument of --map-file. Its lines were written by --print-map --json and may
+ * have been corrected by hand. */
 #ifndef MONITORCH_COMMAND_DIFF_MAP_FILE_H
 #define MONITORCH_COMMAND_DIFF_MAP_FILE_H
 
@@ -14,8 +15,8 @@ struct map_file {
     size_t count, capacity;
 };
 
-/* Lines of other records are passed over. Fails, with file and line, where a line is no JSON object or
- * lacks a name. To be released in any case. */
+/* Reads the file, and skips lines of other records. Returns false if a line is not a JSON object
+ * or lacks a name; `error` has file and line. To be released in any case. */
 bool map_file_read(struct map_file *file, const char *path, struct error *error);
 void map_file_release(struct map_file *file);
 

@@ -1,4 +1,4 @@
-/* What the command line of `monitorch diff` asks for. */
+/* Options of `monitorch diff`. */
 #ifndef MONITORCH_COMMAND_DIFF_OPTIONS_H
 #define MONITORCH_COMMAND_DIFF_OPTIONS_H
 
@@ -16,34 +16,33 @@
 #define TABLE_OF_OPTIONS "runtime/command/diff/options.def"
 struct diff_command_options {
 #include "runtime/base/arguments/option_fields.h"
-    struct diff_tolerance tolerance; /* its renames: */
+    struct diff_tolerance tolerance; /* uses `renames` */
     struct diff_rename *renames;     /* owned; texts borrowed from the command line */
     struct slice *ignored;           /* owned; texts borrowed from the command line */
     size_t ignored_count;
-    bool is_map;          /* printed instead of the verdict */
+    bool is_map;          /* print the map instead of the verdict */
     const char *map_file; /* borrowed from the command line; NULL: none */
     enum color color;
-    const char *output; /* borrowed from the command line; NULL: nothing is drawn */
+    const char *output; /* borrowed from the command line; NULL: draw nothing */
     struct diff_picture_options picture;
     bool has_theme;
     struct trace_words traces; /* owned */
 };
 
-/* Which traces `monitorch diff` compares with which: two, the ranks of two runs, or each with
- * the first. */
+/* A pair of traces to compare: of two traces, of the same rank of two runs, or a rank and the
+ * first one. */
 
 struct diff_pair {
-    const char *paths[2]; /* of the arena, or the command line */
-    const char
-        *name; /* `rank 3`, or a file's name; NULL where there is one pair alone */
+    const char *paths[2]; /* borrowed from the arena or the command line */
+    const char *name;     /* `rank 3`, or a file's name; NULL for a single pair */
 };
 
 struct diff_pairs {
     struct arena arena;      /* owned */
     struct diff_pair *pairs; /* borrowed from the arena */
     size_t count;
-    /* Traces that are not compared: their ranks are not below the job's WORLD_SIZE, so an earlier,
-     * larger job wrote them. Borrowed from the arena. */
+    /* Traces that are not compared: their ranks are not below the job's WORLD_SIZE, so an
+     * earlier, larger job wrote them. Borrowed from the arena. */
     const char **left_out;
     size_t left_out_count;
     long world_size;

@@ -1,4 +1,4 @@
-/* What `monitorch diff` says of two traces. */
+/* Report of `monitorch diff` on two traces. */
 #include "runtime/command/diff/report.h"
 
 #include "runtime/base/file/output.h"
@@ -30,14 +30,15 @@ void diff_report_release(struct diff_report *report)
 
 /* ---- rows ---- */
 
-/* Lists have the classes' numbers; what one trace alone has is in a list for each cause and side. */
+/* Returns the list of a finding. The number of a list is the class; events of one trace alone
+ * have a list for each cause and side. */
 static uint32_t list_of(enum diff_class class_, enum diff_cause cause, unsigned side)
 {
     return class_ == DIFF_ONLY ? DIFF_STEP + 1 + (uint32_t)cause * 2 + side
                                : (uint32_t)class_;
 }
 
-/* Place, name and words of a new row. */
+/* Adds place, name and words of a new row. */
 static void add_texts(struct diff_report *report,
                       const struct diff_finding *finding,
                       unsigned side,
@@ -63,7 +64,7 @@ static void add_texts(struct diff_report *report,
     }
 }
 
-/* The row of the finding; NULL where memory ran out. */
+/* Returns the row of the finding, added if it is new. NULL: out of memory. */
 static struct report_row *find_row(struct diff_report *report,
                                    const struct diff_finding *finding)
 {
@@ -88,7 +89,7 @@ static struct report_row *find_row(struct diff_report *report,
     return report->rows.texts.has_failed ? NULL : row;
 }
 
-/* ---- names that --map tells ---- */
+/* ---- names of --map that match nothing ---- */
 
 static bool has_part(struct slice text, struct slice part)
 {
@@ -136,7 +137,7 @@ static bool is_known(const struct log_reader *reader, struct slice name)
 
 static void note_unknown(struct diff_report *report, unsigned side, struct slice name)
 {
-    /* A path of an nn.Module is no name of the program. */
+    /* The paths of nn.Modules are not names in the source, so they cannot be checked. */
     if (has_part(name, SLICE(".")) || is_known(report->readers[side], name)) {
         return;
     }
@@ -145,7 +146,7 @@ static void note_unknown(struct diff_report *report, unsigned side, struct slice
     buffer_add(&report->unknown, side == 0 ? SLICE(" in A\n") : SLICE(" in B\n"));
 }
 
-/* ---- what diff tells ---- */
+/* ---- callbacks of diff ---- */
 
 void diff_report_begun(void *context,
                        struct log_reader *const *readers,
@@ -250,7 +251,7 @@ static void add_setting(struct buffer *text,
     buffer_add_byte(text, '\n');
 }
 
-/* Settings that diff itself reads. */
+/* Whether only diff itself uses the setting. */
 static bool is_of_diff(struct slice name)
 {
     return slice_starts(name, SLICE("graft.")) || slice_starts(name, SLICE("noise"));
@@ -264,7 +265,7 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
         const struct log_setting *a = log_reader_setting(readers[0], i);
         const struct log_setting *b = log_reader_find_setting(readers[1], a->name);
 
-        /* Of a trace without settings nothing can be said. */
+        /* A trace without any settings is not compared. */
         if (log_reader_setting_count(readers[1]) > 0 && !is_of_diff(a->name) &&
             (b == NULL || !slice_equal(a->value, b->value))) {
             add_setting(&report->settings, a->name, a, b);
@@ -280,9 +281,9 @@ void diff_report_ended(void *context, struct log_reader *const *readers)
     }
 }
 
-/* What `monitorch diff` says of two traces, in words. */
+/* ---- the report in words ---- */
 
-/* The rows of a kind, under a heading; nothing where there are none. */
+/* Adds the rows of a kind under a heading, or nothing if there are none. */
 static void add_list(struct diff_report *report,
                      const char *heading,
                      enum diff_class class_,
@@ -324,7 +325,7 @@ static void add_likeness(const struct diff_result *result, struct buffer *text)
     buffer_add(text, SLICE(" are in both"));
 }
 
-/* What differs and is no difference. */
+/* Adds the numbers of values that differ but are no difference. */
 static void add_allowed(const struct diff_result *result, struct buffer *text)
 {
     diff_text_add_part(text, result->layout, SLICE("equal except for strides"));
@@ -334,7 +335,7 @@ static void add_allowed(const struct diff_result *result, struct buffer *text)
                        SLICE("skipped (read from a clock, or ignored)"));
 }
 
-/* What had nothing beside it. */
+/* Adds the numbers of events that the other trace could not have. */
 static void add_outside(const struct diff_result *result, struct buffer *text)
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -368,7 +369,7 @@ static void add_empty_line(const struct diff_result *result, struct buffer *text
     buffer_add_byte(text, '\n');
 }
 
-/* Of gradients, parameters and settings. */
+/* Adds the numbers of gradients, parameters and settings. */
 static void add_updates(const struct diff_update_counts *updates, struct buffer *text)
 {
     diff_text_add_part(text, updates->equal + updates->own + updates->inherited,
@@ -459,7 +460,7 @@ void diff_report_add_counts(const struct diff_result *result, struct buffer *tex
     buffer_add_byte(text, '\n');
 }
 
-/* What differs and is no difference by itself. */
+/* Adds the lists of values that are no difference by themselves. */
 static void add_harmless(struct diff_report *report, struct buffer *text)
 {
     if (report->options->is_all) {
@@ -520,7 +521,7 @@ static void add_changed(const struct diff_report *report, struct buffer *text)
     }
 }
 
-/* What is known of rounding where it was not measured. */
+/* Adds the estimate of rounding, if no floor was measured. */
 static void add_rounding(const struct diff_rounding *rounding, struct buffer *text)
 {
     if (!rounding->is_there) {
@@ -546,7 +547,7 @@ static void add_rounding(const struct diff_rounding *rounding, struct buffer *te
     buffer_add_byte(text, '\n');
 }
 
-/* How far apart values may be, where it was measured. */
+/* Adds the noise floor if it was measured, else the estimate. */
 static void add_floor(const struct diff_result *result, struct buffer *text)
 {
     const struct diff_floor *floor = &result->floor;

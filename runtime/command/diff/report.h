@@ -1,5 +1,5 @@
-/* What `monitorch diff` says of two traces: kept by line of the program, so that it does not
- * grow with the traces, and printed at the end. */
+/* Report of `monitorch diff` on two traces. It is kept by line of the program, so it does not
+ * grow with the traces, and is printed at the end. */
 #ifndef MONITORCH_COMMAND_DIFF_REPORT_H
 #define MONITORCH_COMMAND_DIFF_REPORT_H
 
@@ -14,17 +14,16 @@
 
 struct diff_report {
     const struct diff_command_options *options; /* borrowed */
-    struct log_reader *const *readers;          /* borrowed, while diff goes on */
+    struct log_reader *const *readers;          /* borrowed during diff */
     struct report_rows rows;
     struct buffer first;    /* owned: the first divergence in words */
-    struct buffer json;     /* owned: what is not written yet */
-    struct buffer settings; /* owned: what differs of the runs */
-    struct buffer
-        changed; /* owned: lines that read differently, as many as are shown */
-    struct buffer unknown; /* owned: lines about --map, for standard error */
+    struct buffer json;     /* owned: text that is not written yet */
+    struct buffer settings; /* owned: settings that differ between the runs */
+    struct buffer changed;  /* owned: changed lines, as many as are shown */
+    struct buffer unknown;  /* owned: remarks about --map, for standard error */
     uint64_t changed_count;
-    struct slice traces[2]; /* borrowed; told in JSON where there are several pairs */
-    uint64_t first_event;   /* of B; UINT64_MAX: there is none */
+    struct slice traces[2]; /* borrowed; written to JSON if there are several pairs */
+    uint64_t first_event;   /* B's, or A's if B has none; UINT64_MAX: none */
     bool has_color;
     bool has_failed; /* memory ran out, or the text could not be written */
 };
@@ -33,7 +32,7 @@ void diff_report_init(struct diff_report *report,
                       const struct diff_command_options *options);
 void diff_report_release(struct diff_report *report);
 
-/* For diff_options.begun and .found; the context is the report. */
+/* Callbacks for diff_options. The context is the report. */
 void diff_report_begun(void *context,
                        struct log_reader *const *readers,
                        struct source_lines *const *sources);
@@ -44,20 +43,21 @@ void diff_report_changed(void *context,
 void diff_report_ended(void *context, struct log_reader *const *readers);
 bool diff_report_found(void *context, const struct diff_finding *finding);
 
-/* Appends all that is said; the first divergence, or that they are equal, first. */
+/* Appends the whole report. It starts with the first divergence, or says that the traces are
+ * equal. */
 void diff_report_add(struct diff_report *report,
                      const struct diff_result *result,
                      struct buffer *text);
-/* The one line: `equal: …`, `model.py:31: first divergence: …`, or that the programs have
+/* Adds the first line: `equal: …`, `model.py:31: first divergence: …`, or that the programs have
  * nothing in common. */
 void diff_report_add_line(struct diff_report *report,
                           const struct diff_result *result,
                           struct buffer *text);
 
-/* `33 events in both: 26 equal, 2 own differences, 5 inherited`, and a newline. */
+/* Adds `33 events in both: 26 equal, 2 own differences, 5 inherited`, and a newline. */
 void diff_report_add_counts(const struct diff_result *result, struct buffer *text);
 
-/* So many lines that read differently are shown without --all. */
+/* Without --all, at most this many lines whose texts differ are shown. */
 #define CHANGED_LIMIT 10
 
 /* ---- json.c ---- */

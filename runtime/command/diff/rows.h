@@ -1,4 +1,4 @@
-/* Rows of a report: differences of one line and name are one row, and rows are in lists.
+/* Rows of a report: all differences of one line and name are one row. Rows are grouped in lists.
  *
  *     row = report_rows_find(&rows, &key, name);
  *     if (row == NULL) { row = report_rows_add(&rows, &key, name); … append its texts … }
@@ -14,12 +14,13 @@
 #include <stdint.h>
 
 struct report_row_key {
-    uint32_t list; /* as the caller numbers them */
-    uint32_t kind; /* rows of other kinds are others, in one list too */
+    uint32_t list; /* a number of the caller's */
+    uint32_t kind; /* part of the key: a list may have rows of several kinds */
     uint32_t module, line;
 };
 
-/* The sizes are of what is in `texts`, one behind the other: who adds a row appends these. */
+/* A row. The sizes are of its texts in `texts`, one after the other. The caller that adds a row
+ * appends them. */
 struct report_row {
     uint64_t hash;
     struct report_row_key key;
@@ -28,30 +29,30 @@ struct report_row {
     size_t name_size;
     size_t words_size;
     uint64_t count;
-    double max_abs; /* the largest that is known; -1: none */
+    double max_abs; /* the largest known distance; -1: none */
 };
 
 struct report_rows {
-    struct report_row *rows; /* owned; in the order of their firsts */
+    struct report_row *rows; /* owned; in the order in which they were added */
     size_t count, capacity;
-    struct number_map numbers; /* by their hashes */
+    struct number_map numbers; /* index of a row by the hash of its key */
     struct buffer texts;       /* owned */
 };
 
 void report_rows_release(struct report_rows *rows);
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such row. */
 struct report_row *report_rows_find(struct report_rows *rows,
                                     const struct report_row_key *key,
                                     struct slice name);
-/* A row without texts, that counts nothing; NULL: out of memory. */
+/* Adds a row without texts and with counts of 0. NULL: out of memory. */
 struct report_row *report_rows_add(struct report_rows *rows,
                                    const struct report_row_key *key,
                                    struct slice name);
 
 size_t report_rows_count(const struct report_rows *rows, uint32_t list);
 
-/* Appends the first `limit` rows of the list under the heading; nothing where there are none. */
+/* Appends the first `limit` rows of the list under the heading, or nothing if there are none. */
 void report_rows_print(const struct report_rows *rows,
                        uint32_t list,
                        const char *heading,

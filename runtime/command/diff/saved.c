@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The first divergence of two folders of saved tensors, in words. */
+/* ---- the first divergence, in words ---- */
 
 #define FUNCTION_LIMIT 160
 
@@ -74,7 +74,7 @@ add_line(struct buffer *text, const struct diff_saved_finding *finding, bool has
     buffer_add_byte(text, '\n');
 }
 
-/* What A has, where B has something else; the texts are released. */
+/* Adds A's text if B's differs, and releases both. */
 static void
 add_if_other(struct buffer *text, struct slice what, struct buffer *a, struct buffer *b)
 {
@@ -88,7 +88,7 @@ add_if_other(struct buffer *text, struct slice what, struct buffer *a, struct bu
     buffer_release(b);
 }
 
-/* What A has of it where that is something else. */
+/* Adds A's name and place, if B's differ. */
 static void add_other_side(struct buffer *text,
                            const struct saved_entry *a,
                            const struct saved_entry *b)
@@ -122,7 +122,7 @@ static void add_values(struct buffer *text,
     }
 }
 
-/* All that is reported of the first divergence. */
+/* Adds the whole report of the first divergence. */
 static void diff_saved_first_add(struct buffer *text,
                                  const struct diff_saved_finding *finding,
                                  bool has_color)
@@ -157,7 +157,7 @@ static void diff_saved_first_add(struct buffer *text,
     }
 }
 
-/* What `monitorch diff` says of two folders of saved tensors. */
+/* ---- the report ---- */
 
 /* To be released. */
 static void diff_saved_report_init(struct diff_saved_report *report,
@@ -174,7 +174,7 @@ static void diff_saved_report_release(struct diff_saved_report *report)
     buffer_release(&report->unread);
 }
 
-/* `step0.encoder.attn.q.call3`, as in the name of its file, but for what is escaped there. */
+/* Adds `step0.encoder.attn.q.call3`: the name of its file without escapes. */
 static void diff_saved_add_name(struct buffer *text, const struct saved_entry *entry)
 {
     struct buffer name = BUFFER_INIT;
@@ -227,7 +227,7 @@ static void note_unread(struct diff_saved_report *report,
     buffer_add(&report->unread, SLICE(")\n"));
 }
 
-/* For diff_saved_options.found; the context is the report. */
+/* Callback for diff_saved_options.found. The context is the report. */
 static bool diff_saved_report_found(void *context,
                                     const struct diff_saved_finding *finding)
 {
@@ -299,7 +299,7 @@ static void add_counts(const struct diff_saved_result *result, struct buffer *te
     buffer_add_byte(text, '\n');
 }
 
-/* Appends all that is said, the one line of the verdict first. */
+/* Appends the whole report, the verdict's line first. */
 static void diff_saved_report_add(const struct diff_saved_report *report,
                                   const struct diff_saved_result *result,
                                   struct buffer *text)
@@ -334,22 +334,23 @@ static void diff_saved_report_add(const struct diff_saved_report *report,
     }
 }
 
-/* ---- what is compared ---- */
+/* ---- are A and B saved tensors ---- */
 
 static bool is_saved_name(struct slice name)
 {
     return slice_ends(name, SLICE(".pt")) || slice_ends(name, SLICE(".safetensors"));
 }
 
-/* Whether a saver wrote the trace, not a recording: of its first event stands there what it was
- * saved as. */
+/* Whether a saver wrote the trace, not a recording: its first event has a note with the saved
+ * tensor's name. */
 static bool is_of_saver(const char *path)
 {
     struct error error = ERROR_INIT;
     struct log_reader *reader = log_reader_new(path, &error);
     struct log_item item;
     unsigned event_count = 0;
-    bool is_found = error.kind == ERROR_MEMORY; /* then that is told */
+    bool is_found =
+        error.kind == ERROR_MEMORY; /* the reader of the folder reports it */
 
     while (reader != NULL && !is_found && event_count < 2 &&
            log_reader_next(reader, &item)) {
@@ -376,7 +377,8 @@ static bool is_saved_file(const char *folder, struct slice name)
     return is_saved;
 }
 
-/* A trace that is named itself is compared as a trace, whoever wrote it. */
+/* Whether the path is a file of saved tensors, or a folder that has one. A trace that is named
+ * itself is compared as a trace, even if a saver wrote it. */
 static bool has_saved(const char *path)
 {
     struct dirent *entry;
@@ -388,7 +390,7 @@ static bool has_saved(const char *path)
     }
     directory = opendir(path);
     if (directory == NULL) {
-        return false; /* told by who reads it */
+        return false; /* its reader reports that */
     }
     while (!is_found && (entry = readdir(directory)) != NULL) {
         is_found = is_saved_file(path, slice_of(entry->d_name));
@@ -464,7 +466,7 @@ static bool compare(struct job *job, struct error *error)
     return is_done;
 }
 
-/* Whether a full name of the folder holds that part. */
+/* Whether a full name of the folder contains that part. */
 static bool is_known(const struct saved_folder *folder, struct slice part)
 {
     struct buffer name = BUFFER_INIT;
@@ -500,7 +502,7 @@ static void report_unknown(const struct job *job)
     }
 }
 
-/* Files that could not be read at all, and then those that did not hold what they told. */
+/* Reports files that could not be read at all, then tensors that could not be read. */
 static void report_damage(struct job *job)
 {
     for (unsigned side = 0; side < 2; side++) {

@@ -1,4 +1,4 @@
-/* What `monitorch diff` says of two folders of saved tensors. */
+/* Report of `monitorch diff` on two folders of saved tensors. */
 #ifndef MONITORCH_COMMAND_DIFF_SAVED_REPORT_H
 #define MONITORCH_COMMAND_DIFF_SAVED_REPORT_H
 
@@ -22,7 +22,7 @@ struct diff_saved_report {
     const struct diff_command_options *options; /* borrowed */
     struct report_rows rows;
     struct buffer first;  /* owned: the first divergence in words */
-    struct buffer json;   /* owned: what is not written yet */
+    struct buffer json;   /* owned: text that is not written yet */
     struct buffer unread; /* owned: lines for standard error */
     bool has_color;
     bool has_failed; /* memory ran out, or the text could not be written */
@@ -37,13 +37,13 @@ void diff_saved_json_add_verdict(struct buffer *text,
                                  const struct diff_saved_result *result,
                                  const size_t damage_counts[2]);
 
-/* `monitorch diff` of tensors that were saved one by one. */
+/* ---- saved.c ---- */
 
-/* Whether one of A and B is a file of saved tensors, or a folder that has one, also in a trace that
- * a saver wrote. */
+/* Whether A or B is a file of saved tensors or a folder that has one, also in a trace that a
+ * saver wrote. */
 bool diff_saved_is_wanted(const struct diff_command_options *options);
 
-/* Fails, with the message for the user, where an option is for traces alone. */
+/* Returns false if an option is only for traces; `error` has the message for the user. */
 bool diff_saved_check(const struct diff_command_options *options, struct error *error);
 
 enum exit_code diff_saved_run(const struct diff_command_options *options);

@@ -1,4 +1,4 @@
-/* What the reports of `monitorch diff` are made of. */
+/* Texts that the reports of `monitorch diff` share. */
 #include "runtime/command/diff/text.h"
 
 #include "runtime/view/words/paint.h"
