@@ -25,9 +25,9 @@ struct export_source {
     struct source_places places;
 };
 
-/* A Python source, read so far that comments can be put behind its lines. */
+/* ---- places in a Python source after which comments can be added ---- */
 
-/* The offset behind the end of the line that `at` is in. */
+/* Returns the offset after the end of the line that contains `at`. */
 static size_t line_end(struct slice text, size_t at)
 {
     while (at < text.size && text.bytes[at] != '\n' && text.bytes[at] != '\r') {
@@ -62,7 +62,7 @@ static bool find_lines(struct export_source *source)
     return true;
 }
 
-/* The offset behind the token, or the blank, at `at`. */
+/* Returns the offset after the token, or the blank, at `at`. */
 static size_t token_end(struct slice text, size_t at)
 {
     char byte = text.bytes[at];
@@ -85,7 +85,7 @@ static size_t token_end(struct slice text, size_t at)
     return at + 1;
 }
 
-/* A line whose end is inside a token, a string or a backslash and its line end, is open. */
+/* Finds the open lines: their end is inside a token, a string, or a backslash and its line end. */
 static void find_open(struct source_places *places)
 {
     struct slice text = places->text;
@@ -104,7 +104,8 @@ static void find_open(struct source_places *places)
     }
 }
 
-/* To be released in any case. The source has to live as long. Fails where memory runs out. */
+/* Reads the source, which must live as long as the result. Returns false if memory runs out. To
+ * be released in any case. */
 static bool export_source_read(struct export_source *source,
                                struct slice bytes,
                                struct error *error)
@@ -129,7 +130,7 @@ static void export_source_release(struct export_source *source)
     arena_release(&source->arena);
 }
 
-/* Appends a text that was made from the source's in the source's encoding. */
+/* Appends a text in the source's encoding. */
 static bool export_source_encode(const struct export_source *source,
                                  struct slice text,
                                  struct buffer *bytes,
@@ -147,7 +148,7 @@ static bool export_source_encode(const struct export_source *source,
 
 /* Longer names of files and folders are cut. */
 #define PART_LIMIT 120
-/* Files of one name beside each other. */
+/* Most files of one name in a folder. */
 #define TWIN_LIMIT   1000
 #define SOURCE_LIMIT ((size_t)1 << 30)
 
@@ -169,7 +170,7 @@ static bool is_left_out(struct slice part)
            slice_equal(part, SLICE(".."));
 }
 
-/* How many bytes, up to a slash, the paths of all files have in common. */
+/* Returns the size of the common start of all paths, up to a slash. */
 static size_t common_size(const struct annotation *annotation)
 {
     const struct slice *first = NULL;
@@ -209,7 +210,7 @@ static void add_part(struct buffer *name, struct slice part)
     }
 }
 
-/* `folder/name`: a path from a trace, from which nothing leads out of the folder. */
+/* Makes `folder/name` from a path of a trace. The name cannot lead out of the folder. */
 static void make_name(struct buffer *name, const char *folder, struct slice path)
 {
     bool is_empty = true;
@@ -228,7 +229,7 @@ static void make_name(struct buffer *name, const char *folder, struct slice path
     buffer_add(name, is_empty ? SLICE("/source") : SLICE(""));
 }
 
-/* The names that were given so far, and this one with a number where it is among them. */
+/* The names that were used so far. */
 struct name_list {
     struct buffer *names; /* owned */
     size_t count;
@@ -245,7 +246,8 @@ static bool has_name(const struct name_list *list, struct slice name)
     return false;
 }
 
-/* Two versions of a file, or `a/../b.py` and `b.py`, have one name: `b.2.py` is the second. */
+/* Adds a number to a name that is in the list: two versions of a file, or `a/../b.py` and
+ * `b.py`, have one name, and the second becomes `b.2.py`. */
 static void make_unique(const struct name_list *list, struct buffer *name)
 {
     struct slice suffix =
@@ -259,7 +261,7 @@ static void make_unique(const struct name_list *list, struct buffer *name)
     }
 }
 
-/* The name ends with a NUL behind it. */
+/* Moves the name into the list, with a NUL after it. Returns false if memory ran out. */
 static bool keep_name(struct name_list *list, struct buffer *name, struct error *error)
 {
     void *items = list->names;
@@ -305,7 +307,8 @@ static bool annotate(const struct annotation *annotation,
     return is_done;
 }
 
-/* Sources are never written over: the folder may be the one that they are in. */
+/* Whether the file may be written. Sources are never replaced: the folder may be the one that
+ * holds them. */
 static bool check_target(const struct seen_file *file,
                          const char *name,
                          struct slice annotated,
@@ -322,7 +325,7 @@ static bool check_target(const struct seen_file *file,
     is_source = file_read(name, SOURCE_LIMIT, &old, &ignored) &&
                 slice_equal(buffer_slice(&old), file->source);
     buffer_release(&old);
-    if (!is_source) { /* the path's last byte has a NUL behind it: it came from an arena */
+    if (!is_source) { /* the path comes from an arena, so a NUL follows it */
         struct file_info original = file_inspect(file->path.bytes);
 
         is_source = original.is_there && original.device == info.device &&

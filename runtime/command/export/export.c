@@ -1,4 +1,4 @@
-/* `monitorch export`: traces in the forms that other tools read. */
+/* `monitorch export`: writes traces in formats that other tools read. */
 #include "runtime/view/sql/export.h"
 
 #include "instrument/output/strip.h"
@@ -24,7 +24,7 @@
 #define TABLE_OF_OPTIONS "runtime/command/export/options.def"
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help export_help = {
     .usage =
@@ -49,11 +49,11 @@ const struct help export_help = {
 };
 /* clang-format on */
 
-/* ---- formats that need no file's name ---- */
+/* ---- formats whose file name may be left out ---- */
 
 static void export_output_release(struct export_output *output);
 
-/* Whether the word behind `--csv` and the like is where it goes to, and no trace. */
+/* Whether the word after `--csv` and the like is its destination, not a trace. */
 static bool is_destination(enum option_id id, const char *word)
 {
     struct slice text = slice_of(word);
@@ -72,7 +72,7 @@ static bool is_destination(enum option_id id, const char *word)
     }
 }
 
-/* NULL where memory ran out. */
+/* Returns `OPTION=DESTINATION`. NULL: out of memory. */
 static char *join(struct arena *arena, const char *option, const char *destination)
 {
     size_t size = strlen(option) + 1 + strlen(destination) + 1;
@@ -100,8 +100,8 @@ static int find_optional(const char *word)
     return -1;
 }
 
-/* `--csv` alone is `--csv=-`: then all formats take what is behind the `=`. NULL where memory ran
- * out. */
+/* Completes options without a destination: `--csv` becomes `--csv=-`, so that all formats have
+ * their argument after the `=`. NULL: out of memory. */
 static char **complete(struct arena *arena, int word_count, char **words, int *count)
 {
     char **completed = arena_allocate(arena, (size_t)word_count, sizeof *completed);
@@ -218,7 +218,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
-    default: /* those that choose events; --help and --version were answered before */
+    default: /* options that choose events; --help and --version were handled before */
         return event_filter_process(&options->filter, rules[id].text, argument, NULL,
                                     error);
     }
@@ -285,8 +285,8 @@ static bool check(const struct export_options *options, struct error *error)
     return check_database(options, error) && check_outputs(options, error);
 }
 
-/* Fails, with the message for the user, where the words make no sense. To be released in any
- * case. */
+/* Returns false if the command line is wrong; `error` has the message for the user. To be
+ * released in any case. */
 static bool export_options_read(struct export_options *options,
                                 int word_count,
                                 char **words,
@@ -314,7 +314,7 @@ static void export_options_release(struct export_options *options)
     trace_words_release(&options->traces);
 }
 
-/* Where an export goes: a file, or standard output. */
+/* ---- outputs: files, or standard output ---- */
 
 static bool is_file(const struct export_output *output)
 {
@@ -332,7 +332,7 @@ static bool write_text(struct export_output *output, struct error *error)
     if (is_file(output)) {
         is_written = file_draft_add(&output->draft, buffer_slice(&output->text), error);
     } else {
-        *error = ERROR_INIT; /* reported there */
+        *error = ERROR_INIT; /* output_print reports its own */
         is_written = output_print(buffer_slice(&output->text));
     }
     output->text.size = 0;
@@ -366,7 +366,7 @@ static bool export_output_finish(struct export_output *output, struct error *err
     return !is_file(output) || file_draft_finish(&output->draft, error);
 }
 
-/* In any case, at the end. */
+/* To be called in any case, at the end. */
 static void export_output_release(struct export_output *output)
 {
     if (output->is_open && is_file(output)) {
@@ -377,10 +377,10 @@ static void export_output_release(struct export_output *output)
 }
 
 #define NAME "export"
-/* Traces that began within this many nanoseconds of each other are of one run. */
+/* Traces whose starts are within this many nanoseconds are of one run. */
 #define RUN_SPAN ((uint64_t)600 * 1000000000)
 
-/* Traces of one run stand in the picture of their times as they were. */
+/* Finds the start of the earliest trace. Traces of one run keep their distances in time. */
 static void find_start(struct export_job *job)
 {
     uint64_t first = UINT64_MAX;
@@ -464,7 +464,7 @@ static void finish_outputs(struct export_job *job)
     }
 }
 
-/* ---- the database, which is made in readings of its own ---- */
+/* ---- the database, which reads the traces separately ---- */
 
 static bool report_progress(void *context, uint64_t events)
 {
@@ -513,7 +513,7 @@ static enum exit_code write_database(struct export_job *job, bool is_alone)
     return result.damage_count > 0 ? EXIT_CODE_INPUT_FAILED : EXIT_CODE_DONE;
 }
 
-/* ---- all of it ---- */
+/* ---- all formats ---- */
 
 static bool has_other_formats(const struct export_options *options)
 {
@@ -572,7 +572,7 @@ static void add_files(const struct export_options *options, struct buffer *text)
     buffer_add_byte(text, ']');
 }
 
-/* The answer of --json. False: it cannot be printed. */
+/* Prints the answer of --json. Returns false if it cannot be printed. */
 static bool print_json(const struct export_job *job)
 {
     struct buffer text = BUFFER_INIT;

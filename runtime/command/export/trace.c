@@ -1,4 +1,4 @@
-/* One trace, read once for all formats. */
+/* Export of one trace, read once for all formats. */
 #include "instrument/output/strip.h"
 #include "runtime/command/export/job.h"
 #include "runtime/command/shared/trace_remarks.h"
@@ -9,7 +9,7 @@
 #include "runtime/view/list/perfetto_log.h"
 #include "runtime/view/walk/open_calls.h"
 
-/* How often, in items, it is asked whether progress should be told. */
+/* Progress is reported once in this many items. */
 #define PROGRESS_MASK 0xFFFF
 
 struct export_trace {
@@ -42,7 +42,7 @@ static void fail_memory(struct export_job *job)
     export_job_fail(job, &error);
 }
 
-/* The text of a format that is asked for, else NULL. */
+/* Returns the text of a requested format, else NULL. */
 struct buffer *export_job_text(struct export_job *job, enum export_format format)
 {
     return job->outputs[format].path == NULL ? NULL : &job->outputs[format].text;
@@ -118,7 +118,7 @@ static void add_call(struct export_trace *trace, struct open_call *call)
     struct buffer *jsonl = export_job_text(job, EXPORT_JSONL);
     struct buffer *perfetto = export_job_text(job, EXPORT_PERFETTO);
 
-    /* With a filter, they are told before the first event of theirs that it lets through. */
+    /* With a filter, a call is written before its first event that passes. */
     if (jsonl != NULL && call->is_begun &&
         event_filter_is_empty(&job->options->filter)) {
         json_log_add_call(&trace->json, call, jsonl);
@@ -177,7 +177,7 @@ static void add_note(struct export_trace *trace, const struct log_item *item)
     }
 }
 
-/* The call is NULL where memory ran out. */
+/* The call is NULL if memory ran out. */
 static bool visit_call(struct export_trace *trace, struct open_call *call, bool is_new)
 {
     if (call == NULL) {
@@ -246,7 +246,7 @@ static bool is_used(const struct export_job *job, uint32_t process)
     return false;
 }
 
-/* The process's own number, but where another trace has it already. */
+/* Returns the process's own number, or the next free one if another trace has it. */
 static uint32_t choose_process(const struct export_job *job, uint32_t wanted)
 {
     uint32_t process = wanted == 0 ? 1 : wanted;
@@ -315,7 +315,8 @@ static enum exit_code report_rest(const struct export_trace *trace)
     return exit_code;
 }
 
-/* With the first trace that can be read: what could not be read replaces no file. */
+/* Opens the outputs after the first trace was opened: a trace that cannot be read must not
+ * replace a file. */
 static void open_outputs(struct export_job *job)
 {
     struct buffer *csv = export_job_text(job, EXPORT_CSV);
