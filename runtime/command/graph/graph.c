@@ -1,4 +1,4 @@
-/* `monitorch graph`: a trace as a picture. */
+/* `monitorch graph`: draws a trace. */
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
 #include "runtime/base/error.h"
@@ -24,11 +24,10 @@
 
 #define PROPORTION_MOST 100
 
-/* Without --max-nodes, a graph of more nodes is refused: nobody finds anything
- * in it. */
+/* Without --max-nodes, a graph of more nodes is refused as unreadable. */
 #define GRAPH_NODE_LIMIT 2000
 
-/* What was given, as far as options depend on each other. */
+/* The given options that other options depend on. */
 struct graph_given {
     bool format;
     bool max_nodes;
@@ -44,8 +43,8 @@ struct graph_given {
 struct graph_options {
 #include "runtime/base/arguments/option_fields.h"
     const char *trace;          /* borrowed from the command line */
-    bool is_page;               /* HTML: `output` ends so */
-    struct event_filter filter; /* owned; what `render` refers to */
+    bool is_page;               /* HTML: `output` has that suffix */
+    struct event_filter filter; /* owned; `render` refers to its contents */
     struct render_options render;
     struct graph_given given;
 };
@@ -54,7 +53,7 @@ struct graph_options {
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help graph_help = {
     .usage =
@@ -205,7 +204,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
     case OPTION_PAGES:
         given->pages = true;
         return read_pages(options, argument, error);
-    default: /* those that choose events; --help and --version were answered before */
+    default: /* options that choose events; --help and --version were handled before */
         return event_filter_process(&options->filter, rules[id].text, argument, NULL,
                                     error);
     }
@@ -283,7 +282,7 @@ static bool add_trace(void *context, const char *word, struct error *error)
     return true;
 }
 
-/* Fails, with the message for the user, where the words make no sense. To be
+/* Returns false if the command line is wrong; `error` has the message for the user. To be
  * released in any case; may not be moved. */
 static bool graph_options_read(struct graph_options *options,
                                int word_count,
@@ -308,7 +307,7 @@ static void graph_options_release(struct graph_options *options)
 }
 
 #define NAME "graph"
-/* So many nodes take their time. */
+/* A picture of more nodes takes a while to draw. */
 #define MANY_NODES 3000
 
 /* ---- messages ---- */
@@ -330,7 +329,7 @@ static bool report_progress(void *context, enum render_stage stage, uint64_t cou
     return true;
 }
 
-/* ---- what is said about it ---- */
+/* ---- remarks ---- */
 
 static const char *why_nothing(const struct graph_options *options,
                                const struct render_result *result)
@@ -344,7 +343,7 @@ static const char *why_nothing(const struct graph_options *options,
     return "has no events";
 }
 
-/* What is not drawn, and how to see it. */
+/* Reports the parts that are not drawn, and how to draw them. */
 static void report_outline(const struct graph_options *options,
                            const struct render_result *result)
 {
@@ -405,7 +404,7 @@ static void report_remarks(const struct graph_options *options,
     }
 }
 
-/* The answer of --json. False: it cannot be printed. */
+/* Prints the answer of --json. Returns false if it cannot be printed. */
 static bool print_json(const struct graph_options *options,
                        const struct render_result *result)
 {
@@ -446,7 +445,7 @@ static bool write_picture(const struct graph_options *options,
     if (output_print(bytes)) {
         return true;
     }
-    *error = ERROR_INIT; /* it is printed */
+    *error = ERROR_INIT; /* already reported */
     return false;
 }
 
@@ -455,7 +454,7 @@ static bool report_page_progress(void *context, uint64_t events)
     return report_progress(context, RENDER_READING, events);
 }
 
-/* The picture that the options ask for, in a page. */
+/* Writes a page with the requested picture. */
 static enum exit_code write_page(const struct graph_options *options)
 {
     struct progress progress;
