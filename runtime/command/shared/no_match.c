@@ -1,4 +1,4 @@
-/* The names that were meant by filters that no event passed. */
+/* Suggestions for filters that match nothing: the nearest names of the trace. */
 #include "runtime/command/shared/no_match.h"
 
 #include "runtime/base/memory.h"
@@ -7,12 +7,12 @@
 #include "runtime/base/text_table.h"
 #include "runtime/command/subcommand.h"
 
-/* The texts of a trace that each list of globs is matched with, and the numbers of its lines and calls. */
+/* Texts of a trace for each list of globs, and the ranges of its lines and calls. */
 struct candidates {
     struct text_table functions, names, files, modules, threads, kinds;
-    struct line_range calls; /* first 0: the trace has none */
-    struct line_range lines; /* that have events */
-    bool *has_line;          /* owned: for each range of the filter; NULL: not asked */
+    struct line_range calls; /* first is 0: the trace has none */
+    struct line_range lines; /* lines with events */
+    bool *has_line;          /* owned: by range of the filter; NULL: not needed */
 };
 
 static bool candidates_init(struct candidates *candidates)
@@ -105,8 +105,8 @@ static bool add_event(struct candidates *candidates,
                           slice_of(site_kind_text(event->site->kind)), &ignored);
 }
 
-/* Site tables are complete, and so are the calls, when the stream has come to its end. `filter` may be
- * NULL: no lines are asked for. */
+/* Reads the whole trace: site tables and calls are complete only at its end. `filter` may be
+ * NULL: lines are not checked then. Returns false if memory ran out. */
 static bool read_candidates(struct candidates *candidates,
                             struct log_reader *reader,
                             const struct event_filter *filter)
@@ -135,7 +135,7 @@ static bool read_candidates(struct candidates *candidates,
     return true;
 }
 
-/* Whether a glob selects a text: each list has its own matching. */
+/* Whether a glob selects a text. Each list of globs has its own function. */
 typedef bool (*selects_text)(struct slice text, struct slice glob);
 
 static bool selects_name(struct slice text, struct slice glob)
@@ -145,7 +145,7 @@ static bool selects_name(struct slice text, struct slice glob)
 
 #define SHOWN_NAMES 3
 
-/* Where no name is near: some of those that there are. */
+/* Adds some of the names, if none is near. */
 static void add_some(struct buffer *line, const struct text_table *texts)
 {
     uint32_t count = texts->count - 1; /* number 0 is the empty text */
@@ -177,7 +177,7 @@ static void print_glob(const char *path,
     nearest_init(&nearest, glob);
     for (uint32_t i = 1; i < texts->count; i++) {
         if (selects(texts->texts[i], glob)) {
-            return; /* it is another filter that nothing passed */
+            return; /* it matches: another filter rejected the events */
         }
         nearest_add(&nearest, texts->texts[i]);
     }
@@ -220,7 +220,8 @@ static void add_range(struct buffer *line, struct line_range range)
     }
 }
 
-/* `what` are the numbers that the trace has from the first to the last. */
+/* Reports a range that matches nothing. `there` is the range of the trace's numbers, `what` its
+ * description. */
 static void print_range(const char *path,
                         const char *option,
                         struct line_range range,

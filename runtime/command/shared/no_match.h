@@ -1,16 +1,16 @@
-/* The message that no event of a trace passed the filters. */
+/* Suggestions for filters that match no event of a trace. */
 #ifndef MONITORCH_COMMAND_SHARED_NO_MATCH_H
 #define MONITORCH_COMMAND_SHARED_NO_MATCH_H
 
 #include "runtime/view/walk/event_filter.h"
 
-/* Prints, for each glob, kind, range of lines and call that matches nothing in the trace, a line with
- * the names that are nearest to it, or some of those that there are. Reads the trace once more.
- * Prints nothing where the trace cannot be read: the caller has said so. */
+/* Prints a line for each glob, kind, range of lines and call that matches nothing in the trace,
+ * with the nearest names, or some names of the trace. Reads the trace once more. Prints nothing
+ * if the trace cannot be read: the caller has reported that. */
 void print_nearest(const char *path, const struct event_filter *filter);
 
-/* The same for the globs of names of another option, of one trace or of two: one that matches nothing
- * in any of them. `paths` has two places, the second of which may be NULL. */
+/* Prints such a line for each glob of another option that matches no name in one or two traces.
+ * `paths` has two elements; the second may be NULL. */
 void print_unmatched_names(const char *const *paths,
                            const char *option,
                            const struct slice *globs,

@@ -1,4 +1,4 @@
-/* The files that a command line names to be written. */
+/* Output files that a command line names. */
 #include "runtime/command/shared/output_files.h"
 
 #include "runtime/base/file/file.h"
@@ -19,7 +19,7 @@ static bool is_same_file(const char *a, const char *b)
            first.device == second.device && first.inode == second.inode;
 }
 
-/* Two outputs in one file would be half of each. */
+/* Refuses two outputs to one file, which would overwrite each other. */
 static bool
 check_others(const struct output_file *outputs, size_t count, struct error *error)
 {

@@ -1,4 +1,4 @@
-/* The file of a page of one trace. */
+/* Page file: the page of one trace. */
 #include "runtime/command/shared/page_file.h"
 
 #include "instrument/output/strip.h"
@@ -18,7 +18,7 @@ bool page_file_is_page(const char *path)
            slice_ends(name, SLICE(".HTML"));
 }
 
-/* Half of what the machine has; 0: not known, no limit. */
+/* Returns half of the machine's memory. 0: not known, no limit. */
 static uint64_t half_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
@@ -35,7 +35,7 @@ static bool write_bytes(const char *output, struct slice bytes, struct error *er
     if (output_print(bytes)) {
         return true;
     }
-    *error = ERROR_INIT; /* it is printed */
+    *error = ERROR_INIT; /* already reported */
     return false;
 }
 

@@ -1,4 +1,4 @@
-/* The file of a page of one trace, as several commands write it. */
+/* Page file: the page of one trace, as several commands write it. */
 #ifndef MONITORCH_COMMAND_SHARED_PAGE_FILE_H
 #define MONITORCH_COMMAND_SHARED_PAGE_FILE_H
 
@@ -7,19 +7,20 @@
 
 #include <stdbool.h>
 
-/* Whether the name is that of a page: `.html`, `.htm`. */
+/* Whether the name has a suffix of a page: `.html`, `.htm`. */
 bool page_file_is_page(const char *path);
 
-/* Writes it; `options.ask.strip` and `.memory_limit` are set here. `output`: "-" is standard output.
- * `name` is the command's, for the line in the page that makes it again. Fails as page_trace_add does,
- * or if the file cannot be written; without a message if standard output could not be. */
+/* Writes the page. `options.ask.strip` and `.memory_limit` are set here. `output`: "-" is
+ * standard output. `name` is the command's; the page shows the command line that makes it again.
+ * Returns false if page_trace_add fails or the file cannot be written; `error` says why, except
+ * if standard output could not be written. */
 bool page_file_write(const struct page_trace_options *options,
                      const char *name,
                      const char *output,
                      struct page_trace_result *result,
                      struct error *error);
 
-/* Says that the page has fewer values one by one than the trace. */
+/* Reports that the page does not have all single values of the trace. */
 void page_file_report(const char *trace, const struct page_trace_result *result);
 
 #endif

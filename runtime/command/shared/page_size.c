@@ -1,10 +1,10 @@
-/* Sizes of paper, as a user names them. */
+/* Sizes of paper by name or by numbers. */
 #include "runtime/command/shared/page_size.h"
 
 #include <stddef.h>
 
 #define POINTS_PER_MILLIMETRE (72 / 25.4)
-/* Less has no room for a box, more is not printed. */
+/* A smaller page has no room for a box; a larger one cannot be printed. */
 #define SIDE_LEAST 50
 #define SIDE_MOST  5000
 
@@ -24,7 +24,8 @@ static char lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-/* Takes the word off the text's beginning, whatever the case of its letters. */
+/* Removes the word from the start of the text, in upper or lower case. Returns false if it is
+ * not there. */
 static bool skip_word(struct slice *text, const char *word)
 {
     size_t size = strlen(word);

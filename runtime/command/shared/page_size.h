@@ -1,4 +1,4 @@
-/* Sizes of paper, as a user names them. */
+/* Sizes of paper by name or by numbers. */
 #ifndef MONITORCH_COMMAND_SHARED_PAGE_SIZE_H
 #define MONITORCH_COMMAND_SHARED_PAGE_SIZE_H
 
@@ -10,7 +10,7 @@
     "A3, A4, A5, Letter or Legal, also with -landscape, or WxH in "                    \
     "millimetres, 50 to 5000 each (297x210)"
 
-/* In points. false where the text is no size. */
+/* Reads a size in points. Returns false if the text is not a size. */
 bool page_size_read(struct slice text, double *width, double *height);
 
 #endif

@@ -1,4 +1,4 @@
-/* A line on standard error that tells how far long work is. */
+/* Progress line on standard error. */
 #include "runtime/command/shared/progress.h"
 
 #include "runtime/base/file/output.h"
@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What takes longer, in seconds, is told while it lasts. */
+/* Progress of work that takes longer than this is shown, in seconds. */
 #define PATIENCE 1.0
-/* How often then. */
+/* Time between two lines, in seconds. */
 #define INTERVAL 0.2
-/* What stood there before is covered by blanks. */
+/* Lines are padded to this width, to cover the line before. */
 #define WIDTH 60
 
 static double now(void)

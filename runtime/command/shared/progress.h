@@ -1,4 +1,4 @@
-/* A line on standard error that tells how far long work is, where a person looks on. */
+/* Progress line on standard error for work that takes long. Only for terminals. */
 #ifndef MONITORCH_COMMAND_SHARED_PROGRESS_H
 #define MONITORCH_COMMAND_SHARED_PROGRESS_H
 
@@ -9,20 +9,20 @@ struct progress {
     bool is_wanted;
     bool is_shown;
     double start;   /* seconds */
-    double printed; /* when the line was last written */
+    double printed; /* time of the last line */
 };
 
-/* Told only where standard error is a terminal. */
+/* Progress is shown only if standard error is a terminal. */
 void progress_init(struct progress *progress, bool is_quiet);
 
-/* `format` takes one number, unsigned long long. Nothing is written in the first second, and
- * little after it: so it may be called often. */
+/* Shows progress. `format` has one number, an unsigned long long. May be called often: it writes
+ * nothing in the first second, and rarely after it. */
 void progress_report(struct progress *progress, const char *format, uint64_t count);
-/* The same for what is about to take long and cannot tell how far it is: written at once. */
+/* Shows a line at once, for work that will take long and cannot report its progress. */
 void progress_announce(struct progress *progress, const char *format, uint64_t count);
-/* Whether the work has taken so long that lines are told. */
+/* Whether the work has taken so long that lines are shown. */
 bool progress_is_long(const struct progress *progress);
-/* Before anything else is written, and at the end. */
+/* Removes the line. To be called before other output, and at the end. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -8,15 +8,15 @@
 
 #include <stdbool.h>
 
-/* They fail with the message for the user. */
+/* They return false with the message for the user in `error`. */
 
-/* light or dark. */
+/* Reads `light` or `dark`. */
 bool argument_read_theme(const struct argument_rule *rule,
                          const char *argument,
                          enum picture_theme *theme,
                          struct error *error);
 
-/* Dots for each inch. */
+/* Reads dots per inch. */
 bool argument_read_dpi(const struct argument_rule *rule,
                        const char *argument,
                        double *dpi,

@@ -1,4 +1,4 @@
-/* What commands say on standard error of a trace itself. */
+/* Remarks on a trace itself, which commands print on standard error. */
 #include "runtime/command/shared/trace_remarks.h"
 
 #include "runtime/command/subcommand.h"

@@ -1,10 +1,10 @@
-/* The words of a command line that name traces. */
+/* Trace words: the words of a command line that name traces. */
 #include "runtime/command/shared/trace_words.h"
 
 #include "runtime/base/memory.h"
 #include "runtime/base/slice.h"
 
-/* What reading a command line goes through. */
+/* State while a command line is read. */
 struct reading {
     struct trace_words *traces;
     bool (*apply)(void *context, int option, const char *argument, struct error *error);

@@ -1,4 +1,4 @@
-/* The words of a command line that name traces. */
+/* Trace words: the words of a command line that name traces. */
 #ifndef MONITORCH_COMMAND_SHARED_TRACE_WORDS_H
 #define MONITORCH_COMMAND_SHARED_TRACE_WORDS_H
 
@@ -13,12 +13,14 @@ struct trace_words {
     size_t count;
 };
 
-/* Makes room for a command line of so many words. To be released in any case. */
+/* Makes room for a command line of that many words. Returns false if memory ran out. To be
+ * released in any case. */
 bool trace_words_init(struct trace_words *traces, int word_count, struct error *error);
 void trace_words_release(struct trace_words *traces);
 
-/* Reads a command line on which all that is no option names a trace: initializes `traces` and fills
- * it, and has the options taken as in struct argument_taker. */
+/* Reads a command line whose words, except options, name traces. Initializes and fills `traces`;
+ * passes options on as struct argument_taker says. Returns false if the command line is wrong;
+ * `error` says why. */
 bool trace_words_read(
     struct trace_words *traces,
     const struct argument_rule *rules,
@@ -29,11 +31,11 @@ bool trace_words_read(
     void *context,
     struct error *error);
 
-/* Says that no trace was given. Returns false. */
+/* Sets the error that no trace was given. Returns false. */
 bool trace_words_refuse_none(struct error *error);
 
-/* Says that a word is one too many, and what was `expected`; the name of an output is to follow -o.
- * Returns false. */
+/* Sets the error that there is a word too many, with what was `expected`. A word with an
+ * output's suffix needs -o. Returns false. */
 bool trace_words_refuse_more(const char *word,
                              const char *expected,
                              struct error *error);
