@@ -1,4 +1,4 @@
-/* `monitorch show`: the events of traces, as a tree or as JSON. */
+/* `monitorch show`: prints the events of traces, as a tree or as JSON. */
 #include "instrument/output/strip.h"
 #include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
@@ -34,14 +34,14 @@ struct show_options {
     struct event_filter filter; /* owned */
     uint64_t head;              /* UINT64_MAX: all */
     uint64_t tail;              /* UINT64_MAX: all */
-    bool is_tree;               /* the tree log */
+    bool is_tree;               /* print the tree log */
     bool has_labels;
     struct track_labels labels; /* of the tree log; borrowed from the command line */
     enum color color;
     struct trace_words traces; /* owned */
 };
 
-/* The showing of one trace. */
+/* State while one trace is shown. */
 struct show {
     const struct show_options *options; /* borrowed */
     const char *path;                   /* borrowed */
@@ -50,31 +50,31 @@ struct show {
     struct open_calls calls;            /* owned */
     struct tree_log tree;               /* owned */
     struct track_log *tracked;          /* owned; with --style tree, else NULL */
-    bool has_tracked_calls;             /* it shows no others */
-    struct buffer lines;                /* owned; what the tree log made of one item */
-    uint16_t tree_thread;               /* whose lines of it stand last */
+    bool has_tracked_calls;             /* show only tracked calls */
+    struct buffer lines;                /* owned; the tree log's lines of one item */
+    uint16_t tree_thread;               /* thread of the last lines */
     bool has_tree_thread;
     struct json_log json;
     struct canonical canonical;            /* owned */
-    const struct canonical_thread *thread; /* the one that is shown; NULL: all are */
-    bool is_heading_due;            /* its heading is written before its first event */
-    bool prints_notes;              /* and nothing else */
-    struct buffer text;             /* owned; what is not written yet */
-    struct number_map wanted_calls; /* owned; with --backward: call -> whether it is */
-    bool is_selective;              /* calls are shown with their first event that is */
-    bool is_counting;               /* events are counted, nothing is shown */
+    const struct canonical_thread *thread; /* the thread that is shown; NULL: all */
+    bool is_heading_due;                   /* its heading precedes its first event */
+    bool prints_notes;                     /* print only notes */
+    struct buffer text;                    /* owned; text that is not written yet */
+    struct number_map wanted_calls; /* owned; with --backward: call -> does it pass */
+    bool is_selective; /* calls are shown with their first event that passes */
+    bool is_counting;  /* count events, show nothing */
     bool has_failed;   /* memory ran out, or the text could not be written */
-    uint64_t first;    /* of the events that match, the first to be shown */
-    uint64_t matched;  /* events that matched so far */
+    uint64_t first;    /* index of the first matching event to be shown */
+    uint64_t matched;  /* matching events so far */
     uint64_t seen;     /* events so far */
-    uint64_t alarming; /* shown ones with NaN or Inf */
+    uint64_t alarming; /* shown events with NaN or Inf */
 };
 
 /* ---- the command line ---- */
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help show_help = {
     .usage =
@@ -149,7 +149,7 @@ option_apply(void *context, int id, const char *argument, struct error *error)
         return read_style(options, argument, error);
     case OPTION_LABELS:
         return read_labels(options, argument, error);
-    default: /* those that choose events; --help and --version were answered before */
+    default: /* options that choose events; --help and --version were handled before */
         return event_filter_process(&options->filter, rules[id].text, argument, NULL,
                                     error);
     }
@@ -198,8 +198,8 @@ static bool check(const struct show_options *options, struct error *error)
     return check_lists(options, error);
 }
 
-/* Fails, with the message for the user, where the words make no sense. To be released in any
- * case. */
+/* Returns false if the command line is wrong; `error` has the message for the user. To be
+ * released in any case. */
 static bool show_options_read(struct show_options *options,
                               int word_count,
                               char **words,
@@ -219,7 +219,7 @@ static void show_options_release(struct show_options *options)
     trace_words_release(&options->traces);
 }
 
-/* What `monitorch show` says beside the events. */
+/* ---- messages ---- */
 
 static const char *why_nothing(const struct show *show)
 {
@@ -229,7 +229,7 @@ static const char *why_nothing(const struct show *show)
                                                         : "has no events";
 }
 
-/* False: it cannot be printed. */
+/* Prints the JSON record that nothing was shown. Returns false if it cannot be printed. */
 static bool print_nothing(struct show *show)
 {
     if (!show->options->is_json) {
@@ -239,7 +239,7 @@ static bool print_nothing(struct show *show)
     return output_flush(&show->text, 1);
 }
 
-/* Prints on standard error what is wrong with the trace, or that nothing was there to show. */
+/* Reports damage of the trace, or that nothing was shown, on standard error. */
 static enum exit_code show_report_rest(struct show *show)
 {
     enum exit_code exit_code = trace_report_damage(show->path, show->reader);
@@ -267,7 +267,7 @@ static void add_count(struct buffer *text, uint64_t count, const char *noun)
     buffer_add(text, count == 1 ? SLICE("") : SLICE("s"));
 }
 
-/* For a person at a terminal, behind the last event. */
+/* Prints the number of events after the last one, if a person reads them on a terminal. */
 static void show_add_footer(const struct show *show)
 {
     const struct log_header *header = log_reader_header(show->reader);
@@ -299,9 +299,9 @@ static void show_add_footer(const struct show *show)
     buffer_release(&line);
 }
 
-/* `monitorch show --style tree`: the tree log of a trace. */
+/* ---- `monitorch show --style tree` ---- */
 
-/* Whether the trace has tracked calls; else all of its calls are shown. */
+/* Whether the trace has tracked calls. If not, all calls are shown. */
 static bool has_tracked_calls(struct log_reader *reader)
 {
     struct log_item item;
@@ -314,7 +314,7 @@ static bool has_tracked_calls(struct log_reader *reader)
     return has_some;
 }
 
-/* With --style tree: begins the tree log, at the beginning of the trace. */
+/* Starts the tree log at the beginning of the trace, with --style tree. */
 static void show_tree_begin(struct show *show)
 {
     const struct show_options *options = show->options;
@@ -354,7 +354,7 @@ static void add_heading(struct show *show, uint16_t thread)
     buffer_add(&show->text, SLICE(" --\n"));
 }
 
-/* Lines of one thread stand together: where another one goes on, its name comes first. */
+/* Adds lines of a thread. Its name comes first if the lines before are of another thread. */
 static void add_lines(struct show *show, uint16_t thread)
 {
     bool is_other = show->has_tree_thread && show->tree_thread != thread;
@@ -401,7 +401,7 @@ static void flush(struct show *show, size_t limit)
     show->has_failed = !output_flush(&show->text, limit) || show->has_failed;
 }
 
-/* Whether what happened in that thread is to be told now. */
+/* Whether items of that thread are shown now. */
 static bool is_thread_shown(const struct show *show, uint16_t thread)
 {
     return !show->prints_notes &&
@@ -489,7 +489,8 @@ static void show_end(struct show *show, const struct log_item *item)
     open_calls_end(&show->calls, call);
 }
 
-/* The calls whose gradients are wanted may have ended long ago. */
+/* Whether the gradient is shown. Its call may have ended long before, so `wanted_calls` is
+ * asked. */
 static bool is_gradient_wanted(const struct show *show,
                                const struct log_event_view *gradient)
 {
@@ -532,13 +533,14 @@ static void show_step(struct show *show, const struct log_step_view *step)
     }
 }
 
-/* A note does not say in which thread it was made: among several, notes come first. */
+/* Shows a note. Notes have no thread, so if there are several threads, notes are shown before
+ * them. */
 static void show_note(struct show *show, const struct log_item *item)
 {
     bool is_wanted = event_filter_is_empty(&show->options->filter) ||
                      item->note.tag == LOG_NOTE_WARNING;
     bool is_now = show->thread == NULL || show->canonical.thread_count == 1;
-    /* What a tensor was saved as is for programs. */
+    /* The name under which a tensor was saved is of use to programs only. */
     bool is_readable = show->options->is_json || item->note.tag != LOG_NOTE_SAVED;
     struct log_item note = *item;
 
@@ -556,7 +558,7 @@ static void show_note(struct show *show, const struct log_item *item)
     }
 }
 
-/* The call is NULL where memory ran out. */
+/* The call is NULL if memory ran out. */
 static void visit_call(struct show *show, struct open_call *call, bool is_new)
 {
     if (call == NULL) {
@@ -630,7 +632,7 @@ static void show_stream(struct show *show)
     flush(show, 1);
 }
 
-/* For --tail, the events are counted first. */
+/* Counts the events, for --tail, and finds the first one to show. */
 static void count_stream(struct show *show)
 {
     show->is_counting = true;
@@ -674,7 +676,7 @@ static void begin_thread(struct show *show, size_t index)
     show->is_heading_due = show->canonical.thread_count > 1 && !show->options->is_json;
 }
 
-/* One thread after the other: what they did at the same time is in no order. */
+/* Shows one thread after the other, since the order of events of several threads is not fixed. */
 static void show_canonical(struct show *show)
 {
     if (show->canonical.thread_count != 1) {
@@ -692,7 +694,7 @@ static void show_canonical(struct show *show)
 
 /* ---- lists ---- */
 
-/* Every definition stands in the file before what refers to it. */
+/* Reads the whole trace: a definition precedes its uses, but may be anywhere. */
 static void read_definitions(struct show *show)
 {
     struct log_item item;
@@ -745,7 +747,7 @@ static void show_events(struct show *show)
     }
 }
 
-/* `name` is what tells the trace from the others that are shown. */
+/* Shows one trace. `name` distinguishes it from the other traces. */
 static enum exit_code
 show_trace(const struct show_options *options, const char *path, struct slice name)
 {
@@ -807,7 +809,7 @@ enum exit_code show_run(int word_count, char **words)
             struct slice name = slice_of(path);
 
             if (options.is_canonical) {
-                /* Files of processes are called by their numbers. */
+                /* Traces are named by their numbers, since the names of processes' files vary. */
                 snprintf(number, sizeof number, "%zu", i + 1);
                 name = slice_of(number);
             }
