@@ -1,4 +1,4 @@
-/* `monitorch sql`: traces asked in SQL. */
+/* `monitorch sql`: runs SQL queries on traces. */
 #include "instrument/output/strip.h"
 #include "runtime/base/arguments/exit_code.h"
 #include "runtime/base/buffer.h"
@@ -50,7 +50,7 @@ struct sql_run {
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help sql_help = {
     .usage =
@@ -104,7 +104,7 @@ set_file(struct sql_options *options, const char *argument, struct error *error)
     return true;
 }
 
-/* `argument` is NULL for the options that take none. */
+/* Applies an option. `argument` is NULL for options without one. */
 static bool option_apply(struct sql_options *options,
                          enum option_id id,
                          const char *argument,
@@ -125,7 +125,7 @@ static bool option_apply(struct sql_options *options,
                                    "a number of rows", &options->max_rows, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
-    default: /* --help and --version were answered before */
+    default: /* --help and --version were handled before */
         return true;
     }
 }
@@ -136,8 +136,8 @@ static bool has_blank(const char *word)
                          ";") != NULL;
 }
 
-/* A word that is no file is a query where it has a blank, or is the last one and looks like no
- * file's name. */
+/* Whether a word is a query: it is not a file, and has a blank or is the last one and does not
+ * look like a file's name. */
 static bool is_query(const char *word, bool is_last)
 {
     if (file_inspect(word).is_there) {
@@ -178,8 +178,8 @@ static bool check(const struct sql_options *options, struct error *error)
     return true;
 }
 
-/* Fails, with the message for the user, where the words make no sense. To be released in any
- * case. */
+/* Returns false if the command line is wrong; `error` has the message for the user. To be
+ * released in any case. */
 static bool sql_options_read(struct sql_options *options,
                              int word_count,
                              char **words,
@@ -194,7 +194,7 @@ static bool sql_options_read(struct sql_options *options,
         return false;
     }
     arguments_init(&arguments, rules, OPTION_COUNT, word_count, words);
-    /* A word is taken when it is known whether another one follows. */
+    /* A word is handled one step later, when it is known whether another one follows. */
     do {
         if (!arguments_next(&arguments, &found, error)) {
             return false;
@@ -219,11 +219,11 @@ static void sql_options_release(struct sql_options *options)
     trace_words_release(&options->traces);
 }
 
-/* Running queries for `monitorch sql`: the session, its output and its messages. */
+/* ---- a run of queries: the session, its output and its messages ---- */
 
 #define NAME     "sql"
 #define NAME_MAX 128
-/* Of a line of a query that is shown under its error, in characters before the place. */
+/* Most characters of a query that are shown before the place of an error. */
 #define CONTEXT 60
 
 static bool write_text(void *context, struct slice text)
@@ -257,7 +257,7 @@ static void sql_run_init(struct sql_run *run,
 
 /* ---- messages ---- */
 
-/* The name that was meant, or NULL. */
+/* Returns the known name that is nearest to the unknown one, or NULL. */
 static const char *find_meant(const char *unknown)
 {
     const char *names[NAME_MAX];
@@ -272,7 +272,7 @@ static const char *find_meant(const char *unknown)
     return nearest_name(unknown, names, count);
 }
 
-/* The line of the query with the place under it. */
+/* Adds the line of the query with a mark under the place. */
 static void add_place(struct buffer *text, struct slice query, size_t offset)
 {
     size_t start = offset;
@@ -352,7 +352,7 @@ static void report_count(const struct sql_run *run, const struct sql_result *res
     output_print_error(slice_of(line));
 }
 
-/* Reports the damage that was found since the last report. true where there is some. */
+/* Reports damage that was found since the last report. Returns true if there is some. */
 static bool sql_run_report_damage(struct sql_run *run)
 {
     bool is_damaged = false;
@@ -368,7 +368,7 @@ static bool sql_run_report_damage(struct sql_run *run)
     return is_damaged;
 }
 
-/* Prints what the text's queries give, and what is wrong with them. */
+/* Runs the queries of the text; prints their results and errors. */
 static enum exit_code sql_run_text(struct sql_run *run, struct slice text)
 {
     struct sql_result result;
@@ -387,18 +387,18 @@ static enum exit_code sql_run_text(struct sql_run *run, struct slice text)
     return is_damaged || run->has_failed ? EXIT_CODE_INPUT_FAILED : exit_code;
 }
 
-/* The prompt of `monitorch sql`. */
+/* ---- the prompt of `monitorch sql` ---- */
 
 static const char prompt_first[] = "sql> ";
 static const char prompt_more[] = "...> ";
 
 struct prompt {
     struct sql_run *run;    /* borrowed */
-    struct buffer input;    /* owned; read, and not used yet */
+    struct buffer input;    /* owned; read, and not processed yet */
     struct buffer query;    /* owned; its lines so far */
-    atomic_bool is_running; /* a query */
-    atomic_bool is_cleared; /* by Ctrl-C: the lines so far do not count */
-    bool is_at_end;         /* of standard input */
+    atomic_bool is_running; /* a query is running */
+    atomic_bool is_cleared; /* Ctrl-C was pressed: drop the query's lines so far */
+    bool is_at_end;         /* standard input has ended */
 };
 
 /* ---- Ctrl-C ---- */
@@ -414,7 +414,7 @@ static bool handle_signal(void *context, int signal_number)
         sql_session_interrupt(prompt->run->session);
         return true;
     }
-    /* The terminal has dropped what was typed of this line. */
+    /* The terminal has already dropped the text of the current line. */
     atomic_store(&prompt->is_cleared, true);
     output_print(SLICE("\n"));
     output_print(slice_of(prompt_first));
@@ -423,7 +423,8 @@ static bool handle_signal(void *context, int signal_number)
 
 /* ---- lines ---- */
 
-/* The next line with its end, into `line`; false at the end of the input. */
+/* Reads the next line with its line end into `line`. Returns false at the end of the input, or
+ * if memory ran out. */
 static bool read_line(struct prompt *prompt, struct buffer *line)
 {
     char bytes[4096];
@@ -480,7 +481,7 @@ static void print_tables(const struct prompt *prompt, const char *name)
     buffer_release(&text);
 }
 
-/* A line that begins with a point. false ends the prompt. */
+/* Runs a line that begins with a point. Returns false to end the prompt. */
 static bool run_command(const struct prompt *prompt, char *line)
 {
     char *rest = NULL;
@@ -517,14 +518,14 @@ static void run_query(struct prompt *prompt)
 {
     struct slice query = buffer_slice(&prompt->query);
 
-    query.size--; /* its NUL */
+    query.size--; /* without the NUL at its end */
     atomic_store(&prompt->is_running, true);
     sql_run_text(prompt->run, query);
     atomic_store(&prompt->is_running, false);
     prompt->query.size = 0;
 }
 
-/* false ends the prompt. */
+/* Handles a line. Returns false to end the prompt. */
 static bool next_line(struct prompt *prompt, struct buffer *line)
 {
     if (atomic_exchange(&prompt->is_cleared, false)) {
@@ -544,7 +545,7 @@ static bool next_line(struct prompt *prompt, struct buffer *line)
     } else if (sql_is_complete(prompt->query.bytes)) {
         run_query(prompt);
     } else {
-        prompt->query.size--; /* the NUL */
+        prompt->query.size--; /* without the NUL at its end */
     }
     return true;
 }
@@ -581,7 +582,7 @@ static enum exit_code sql_prompt(struct sql_run *run)
                                                : EXIT_CODE_DONE;
 }
 
-/* No query is as long. */
+/* A longer query is refused. */
 #define QUERY_LIMIT (64 * 1024 * 1024)
 
 static enum exit_code print_schema(const struct sql_options *options)
@@ -607,7 +608,7 @@ static void report_remarks(const struct sql_options *options,
     }
 }
 
-/* Queries from a file, or from what standard input says. */
+/* Runs the queries of a file, or of standard input. */
 static enum exit_code run_file(struct sql_run *run, const char *path)
 {
     struct buffer text = BUFFER_INIT;
@@ -636,7 +637,7 @@ static enum exit_code ask(const struct sql_options *options,
     bool is_damaged;
 
     sql_run_init(&run, options, session);
-    /* What is wrong with the definitions is known from the beginning. */
+    /* Damage of the definitions is known before the first query. */
     is_damaged = sql_run_report_damage(&run);
     report_remarks(options, session);
     if (options->query != NULL) {
@@ -661,7 +662,7 @@ static bool find_traces(const struct sql_options *options,
     return true;
 }
 
-/* Of all traces that the words stand for. */
+/* Opens all traces that the words name, and runs the queries. */
 static enum exit_code open_and_ask(const struct sql_options *options)
 {
     struct error error = ERROR_INIT;
