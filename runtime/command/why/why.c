@@ -1,4 +1,4 @@
-/* `monitorch why`: where a NaN, or any value, comes from. */
+/* `monitorch why`: finds the origin of a NaN, or of any value. */
 #include "runtime/view/why/why.h"
 #include "instrument/output/strip.h"
 #include "runtime/base/buffer.h"
@@ -27,22 +27,22 @@ struct why_options {
     const char *trace;  /* borrowed from the command line, as the others here */
     const char *output; /* a picture's; NULL: none */
     enum render_format format;
-    bool is_page; /* HTML, and no picture alone */
+    bool is_page; /* HTML, not only a picture */
     struct why_ask ask;
-    uint64_t events_before; /* in the traces of other ranks, which hold no NaN */
+    uint64_t events_before; /* events of other ranks' traces, which hold no NaN */
     bool has_step;
-    uint64_t step; /* of the training: which line made the value jump there */
+    uint64_t step; /* of the training: find the line whose value jumped there */
     enum color color;
 };
 
 /* ---- the command line ---- */
 
-/* The default of --depth. */
+/* Default of --depth. */
 #define DEPTH_DEFAULT 8
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help why_help = {
     .usage =
@@ -129,7 +129,7 @@ apply_option(void *context, int id, const char *argument, struct error *error)
                render_format_of(slice_of(argument), &options->format, error);
     case OPTION_COLOR:
         return color_read(&options->color, argument, error);
-    default: /* --help and --version were answered before */
+    default: /* --help and --version were handled before */
         return true;
     }
 }
@@ -184,7 +184,7 @@ static bool check(struct why_options *options, struct error *error)
         &options->trace, 1, error);
 }
 
-/* Fails, with the message for the user, where the words make no sense. */
+/* Returns false if the command line is wrong; `error` has the message for the user. */
 static bool why_options_read(struct why_options *options,
                              int word_count,
                              char **words,
@@ -267,7 +267,7 @@ draw(struct why *why, const struct why_options *options, struct error *error)
     return is_done;
 }
 
-/* Writes the script. false: there is none, and why is printed, or `error` says it. */
+/* Writes the script. Returns false if there is none; the reason is printed or in `error`. */
 static bool
 write_repro(struct why *why, const struct why_options *options, struct error *error)
 {
@@ -312,7 +312,8 @@ add_nothing(const struct why *why, uint64_t events_before, struct buffer *text)
                                                            : SLICE(" events\n"));
 }
 
-/* The answer of this trace, and where another one of the run has the value that came in. */
+/* Adds the answer of this trace; if another trace of the run has the value that was received,
+ * also that of the other. */
 static void add_with_beside(const struct why *why,
                             const struct why_beside *beside,
                             struct buffer *text)
@@ -334,7 +335,7 @@ static void add_with_beside(const struct why *why,
     }
 }
 
-/* What is printed. */
+/* Adds the text that is printed. */
 static void add_answer(const struct why *why,
                        const struct why_beside *beside,
                        const struct why_options *options,
@@ -353,7 +354,7 @@ static void add_answer(const struct why *why,
     }
 }
 
-/* Text for a terminal is folded to its width. False: it cannot be printed. */
+/* Prints the answer, folded to the width of a terminal. Returns false if it cannot be printed. */
 static bool print_answer(const struct buffer *text,
                          const struct why_options *options,
                          struct error *error)
@@ -372,7 +373,8 @@ static bool print_answer(const struct buffer *text,
     return is_done;
 }
 
-/* Reads the traces of child processes and ranks that lie beside, where a value came in. */
+/* Searches the traces of child processes and ranks in the same folder, if a value was received
+ * from another process. */
 static bool find_beside(struct why *why,
                         const struct why_options *options,
                         struct why_beside *beside,
@@ -394,7 +396,7 @@ static bool find_beside(struct why *why,
     return is_done;
 }
 
-/* No event fits the question. */
+/* Reports that no event matches the question. */
 static enum exit_code
 report_no_match(struct why *why, const struct why_options *options, const char *message)
 {
@@ -455,7 +457,7 @@ answer(struct why *why, const struct why_options *options, struct error *error)
     return is_done ? exit_code : EXIT_CODE_INPUT_FAILED;
 }
 
-/* Half of what the machine has; 0: not known, no limit. */
+/* Returns half of the machine's memory. 0: not known, no limit. */
 static uint64_t half_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
@@ -497,7 +499,7 @@ static enum exit_code print_jump(const struct why_options *options,
     return verdict == SPIKE_JUMPED ? EXIT_CODE_CHECK_FAILED : EXIT_CODE_DONE;
 }
 
-/* `--step`: which line made a finite value jump. */
+/* Answers `--step`: finds the line that made a finite value jump. */
 static enum exit_code answer_jump(const struct why_options *options)
 {
     struct error error = ERROR_INIT;
@@ -527,8 +529,8 @@ static enum exit_code answer_jump(const struct why_options *options)
     return exit_code;
 }
 
-/* Where the name stands for the traces of several ranks: the first of them that has a bad answer, or else
- * the last. False: none has an answer. */
+/* Answers for the traces of several ranks: the first one with a NaN or infinity, or else the
+ * last one. Returns false if no trace has an answer. */
 static bool find_in_ranks(struct why *why,
                           struct why_options *options,
                           const struct trace_list *ranks,
