@@ -1,4 +1,4 @@
-/* The subcommands of monitorch: each has a file of its own. */
+/* Subcommands of monitorch. Each has a file of its own. */
 #ifndef MONITORCH_COMMAND_SUBCOMMAND_H
 #define MONITORCH_COMMAND_SUBCOMMAND_H
 
@@ -6,8 +6,8 @@
 #include "runtime/base/arguments/help.h"
 #include "runtime/base/error.h"
 
-/* What each subcommand's own file defines: its --help with its options, and the function that
- * runs it. words[0] is its name. */
+/* Definitions of each subcommand's file: its --help with its options, and the function that runs
+ * it. words[0] is its name. */
 #define SUBCOMMAND(name, summary)                                                      \
     extern const struct help name##_help;                                              \
     enum exit_code name##_run(int word_count, char **words);
@@ -21,23 +21,23 @@ struct subcommand {
     const char *summary;
     const struct help *help;
     enum exit_code (*run)(int word_count, char **words);
-    bool is_runner; /* it answers --help and --version by itself */
+    bool is_runner; /* it handles --help and --version itself */
 };
 
-/* All of them, in the order of the help. */
+/* Returns all subcommands, in the order of the help. */
 const struct subcommand *subcommands_list(int *count);
 
-/* Prints the message, and the command that prints help if the usage was wrong. `name` is the
- * subcommand's; NULL: of no subcommand. */
+/* Prints the error, and after wrong usage the command that prints help. `name` is the
+ * subcommand's; NULL: none. */
 enum exit_code refuse(const char *name, const struct error *error);
 
-/* A line on standard error, also where there is no memory left. `path` is the file that the message
- * is about; it may be empty. */
+/* Prints a line on standard error. Needs no memory. `path` is the file that the message is
+ * about; it may be empty. */
 void print_message(const char *path, const char *message);
 
 /* Prints to standard output. */
 enum exit_code print_text(const char *text);
-/* Releases the text, too. */
+/* Prints the text to standard output, and releases it. */
 enum exit_code print_buffer(struct buffer *text);
 enum exit_code print_help(const struct help *help);
 

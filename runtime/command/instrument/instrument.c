@@ -1,4 +1,4 @@
-/* `monitorch instrument`: the command monitorch-instrument under the one name. */
+/* `monitorch instrument`: the command monitorch-instrument as a subcommand. */
 #include "instrument/command/command.h"
 #include "runtime/command/subcommand.h"
 

@@ -1,4 +1,4 @@
-/* `monitorch page`: a trace, or two, as one HTML page. */
+/* `monitorch page`: writes one or two traces as one HTML page. */
 #include "runtime/view/page/page.h"
 #include "runtime/base/error.h"
 #include "runtime/base/slice.h"
@@ -21,7 +21,7 @@ struct page_options {
     const char *traces[2]; /* borrowed from the command line, as the others here */
     size_t trace_count;
     struct arena arena;      /* owned: the paths of `ranks` */
-    struct trace_list ranks; /* owned: what one trace's word stands for */
+    struct trace_list ranks; /* owned: the traces that one word names */
     uint64_t max_size;
     bool is_json;
 };
@@ -30,7 +30,7 @@ struct page_options {
 
 #include "runtime/base/arguments/option_rules.h"
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 const struct help page_help = {
     .usage =
@@ -67,7 +67,7 @@ apply_option(void *context, int id, const char *argument, struct error *error)
 #include "runtime/base/arguments/option_cases.h"
     case OPTION_MAX_SIZE:
         return argument_read_size(&rules[id], argument, &options->max_size, error);
-    default: /* --help and --version were answered before */
+    default: /* --help and --version were handled before */
         return true;
     }
 }
@@ -106,7 +106,7 @@ static bool check(struct page_options *options, struct error *error)
                               options->traces, options->trace_count, error);
 }
 
-/* Fails, with the message for the user, where the words make no sense. */
+/* Returns false if the command line is wrong; `error` has the message for the user. */
 static bool page_options_read(struct page_options *options,
                               int word_count,
                               char **words,
@@ -175,7 +175,7 @@ static enum exit_code write_one(const struct page_options *options)
     return damage;
 }
 
-/* What `diff` says in one line, and its page. */
+/* Prints the one line of `diff`, and writes its page. */
 static enum exit_code write_two(const struct page_options *options)
 {
     char name[] = "diff", quiet[] = "-q", output[] = "-o", size[] = "--max-size";

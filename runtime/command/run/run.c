@@ -1,4 +1,4 @@
-/* `monitorch run`: finds the Python of the environment and has it run the program. */
+/* `monitorch run`: finds the Python of the environment and makes it run the program. */
 #include "runtime/base/file/interrupt.h"
 #include "runtime/base/memory.h"
 #include "runtime/command/subcommand.h"
@@ -14,7 +14,7 @@
 
 static const char *const interpreters[] = {"python3", "python"};
 
-/* Whether FOLDER/NAME is a program; `path` holds it then. */
+/* Whether FOLDER/NAME is an executable; `path` becomes its name. */
 static bool
 is_program(const char *folder, size_t size, const char *name, char path[PATH_SIZE])
 {
@@ -24,7 +24,8 @@ is_program(const char *folder, size_t size, const char *name, char path[PATH_SIZ
     return length < PATH_SIZE && access(path, X_OK) == 0;
 }
 
-/* An environment's commands lie beside its interpreter, whether it is activated or not. */
+/* Finds the interpreter next to this command, where an environment has it even if it is not
+ * activated. */
 static bool find_beside(char path[PATH_SIZE])
 {
     char own[PATH_SIZE];
@@ -34,7 +35,7 @@ static bool find_beside(char path[PATH_SIZE])
     return end != NULL && is_program(own, (size_t)(end - own), "python3", path);
 }
 
-/* The first on the PATH, as `env` finds it. */
+/* Finds the first interpreter on the PATH, as `env` does. */
 static bool find_on_path(char path[PATH_SIZE])
 {
     const char *folders = getenv("PATH");
@@ -55,7 +56,8 @@ static bool find_on_path(char path[PATH_SIZE])
     return false;
 }
 
-/* Asks the interpreter, since `No module named monitorch` would name neither it nor a way out. */
+/* Asks the interpreter whether it has the package: its own `No module named monitorch` would
+ * name neither the interpreter nor a solution. */
 static bool has_package(const char *python)
 {
     static const char question[] = "import importlib.util as u, sys; "
@@ -68,7 +70,7 @@ static bool has_package(const char *python)
         _exit(127);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    /* Where it could not be asked, the program itself shows what is wrong. */
+    /* If it could not be asked, the run itself shows the error. */
     return child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 1;
 }
 
@@ -80,8 +82,7 @@ static enum exit_code refuse_python(const char *format, const char *python)
     return refuse("run", &error);
 }
 
-/* Whether the option stands among monitorch's own words, which end at the program's name or at -m
- * and -c. */
+/* Whether the option is among monitorch's own words, which end at the program's name, -m or -c. */
 static bool has_option(int word_count, char **words, char letter)
 {
     struct error error = ERROR_INIT;
@@ -97,7 +98,7 @@ static bool has_option(int word_count, char **words, char letter)
     return false;
 }
 
-/* Becomes the interpreter; returns where that failed. */
+/* Replaces the process by the interpreter. Returns only if that failed. */
 static void execute(const char *python, int word_count, char **words)
 {
     char **all = memory_allocate_zeroed((size_t)word_count + 4, sizeof *all);
