@@ -1,4 +1,3 @@
-/* An arena: many small allocations that are freed together. */
 #include "runtime/base/arena.h"
 
 #include "runtime/base/memory.h"
@@ -12,8 +11,8 @@
 #define ARENA_BLOCK_LIMIT ((size_t)4 << 20)
 
 struct arena_block {
-    struct arena_block *older; /* owned; may be NULL */
-    size_t size;               /* of bytes */
+    struct arena_block *older; /* owned; the next older block; may be NULL */
+    size_t size;               /* in bytes, without this header */
     alignas(max_align_t) char bytes[];
 };
 
@@ -63,8 +62,8 @@ void arena_reset(struct arena *arena)
     arena->left = kept->size;
 }
 
-/* A block of its own for a large request is put behind the newest one, whose rest stays in
- * use; any other block becomes the newest. */
+/* Adds a block. A large request gets a block of its own, which is inserted after the newest one,
+ * so that the newest one's rest stays in use. Any other block becomes the newest. */
 static void *arena_add_block(struct arena *arena, size_t size)
 {
     struct arena_block *newest = arena->blocks;

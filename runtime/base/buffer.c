@@ -1,4 +1,4 @@
-/* A growing run of bytes: how it grows, and numbers, JSON and printable text in it. */
+/* Buffers: their growth, and numbers, JSON and printable text in them. */
 #include "runtime/base/buffer.h"
 
 #include "runtime/base/utf8.h"
@@ -69,7 +69,7 @@ void buffer_add_format(struct buffer *buffer, const char *format, ...)
 
 static void buffer_add_json_control(struct buffer *buffer, uint32_t code)
 {
-    static const char short_forms[] = "btn?fr"; /* of U+0008 to U+000D */
+    static const char short_forms[] = "btn?fr"; /* for U+0008 to U+000D */
 
     buffer_add_byte(buffer, '\\');
     if (code >= 8 && code <= 13 && code != 11) {
@@ -80,7 +80,7 @@ static void buffer_add_json_control(struct buffer *buffer, uint32_t code)
     }
 }
 
-/* How many bytes from `start` on stand in JSON as they are, of ASCII. */
+/* The number of ASCII bytes from `start` on that JSON holds unescaped. */
 static size_t count_plain(struct slice text, size_t start)
 {
     size_t end = start;

@@ -1,4 +1,4 @@
-/* A growing run of bytes.
+/* Buffers: growing runs of bytes.
  *
  *     struct buffer text = BUFFER_INIT;
  *     buffer_add(&text, SLICE("line "));
@@ -6,8 +6,8 @@
  *     is_done = !text.has_failed && …
  *     buffer_release(&text);
  *
- * An addition for which memory runs out is left out as a whole, and later, shorter ones may succeed: the
- * bytes of a buffer that has failed are not to be used. */
+ * If memory runs out, the whole addition is skipped, and later, shorter ones may succeed. So the
+ * bytes of a buffer with has_failed must not be used. */
 #ifndef MONITORCH_BASE_BUFFER_H
 #define MONITORCH_BASE_BUFFER_H
 
@@ -20,29 +20,30 @@
 #include <stdint.h>
 
 struct buffer {
-    char *bytes; /* owned; may be NULL where capacity is 0 */
+    char *bytes; /* owned; may be NULL if capacity is 0 */
     size_t size;
     size_t capacity;
-    bool has_failed; /* something could not be added: check once, at the end */
+    bool has_failed; /* something could not be added; check once, at the end */
 };
 
 #define BUFFER_INIT ((struct buffer){NULL, 0, 0, false})
 
 void buffer_release(struct buffer *buffer);
 
-/* Makes room for `more` bytes beyond the present size; false where memory ran out. */
+/* Makes space for `more` bytes after the current ones. Returns false if memory runs out. */
 bool buffer_reserve(struct buffer *buffer, size_t more);
 
 void buffer_add_number(struct buffer *buffer, uint64_t number);
-/* The lowest `digits` digits, with zeros in front. */
+/* Adds the lowest `digits` hexadecimal digits, with leading zeros. */
 void buffer_add_hex(struct buffer *buffer, uint64_t number, int digits);
 void buffer_add_format(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* JSON: the text between quotes, escaped. Bytes that are not UTF-8 become U+FFFD. */
+/* Adds the text escaped as in JSON, without the quotes. Bytes that are not UTF-8 become U+FFFD. */
 void buffer_add_json(struct buffer *buffer, struct slice text);
 
-/* For people: control characters (C0, DEL, C1, bidirectional overrides) become `?`. */
+/* Adds text for a terminal: control characters (C0, DEL, C1, bidirectional overrides) become
+ * `?`. */
 void buffer_add_printable(struct buffer *buffer, struct slice text);
 
 static inline void

@@ -1,4 +1,3 @@
-/* One error, written where it is known: `path:line:column: what is wrong, what was wanted`. */
 #include "runtime/base/error.h"
 
 #include "runtime/base/utf8.h"
@@ -7,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies `raw` as what may be printed. Each bad character becomes one `?`, so the copy is
- * never the longer one. */
+/* Stores a printable copy of `raw`. Each bad character becomes one `?`, so the copy is never
+ * longer. */
 static void error_keep(struct error *error, enum error_kind kind, struct slice raw)
 {
     size_t size = 0;
@@ -31,14 +30,15 @@ static void error_keep(struct error *error, enum error_kind kind, struct slice r
     error->kind = kind;
 }
 
-/* The message is built apart, because an argument may point into the error's old text. */
+/* The message is built in a separate buffer, because an argument may point into the error's old
+ * text. */
 static void error_set_list(struct error *error,
                            enum error_kind kind,
                            const char *prefix,
                            const char *format,
                            va_list arguments)
 {
-    char text[ERROR_TEXT_SIZE + 4]; /* room for a whole character where the cut falls */
+    char text[ERROR_TEXT_SIZE + 4]; /* space for a whole character at the cut */
     size_t size = strlen(prefix);
 
     if (size > sizeof text - 1) {

@@ -1,11 +1,12 @@
-/* One error, written where it is known: `path:line:column: what is wrong, what was wanted`. */
+/* Errors: a kind and a message of the form `path:line:column: problem, expectation`. The message
+ * is written where the error occurs. */
 #ifndef MONITORCH_BASE_ERROR_H
 #define MONITORCH_BASE_ERROR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A message is cut to this many bytes, so that telling an error never allocates. */
+/* The largest size of a message, so that reporting an error never allocates. */
 #define ERROR_TEXT_SIZE 1024
 
 enum error_kind {
@@ -13,7 +14,7 @@ enum error_kind {
     ERROR_INPUT,  /* an input could not be read or understood */
     ERROR_SYSTEM, /* the disk, a permission, a system call */
     ERROR_MEMORY, /* an allocation failed */
-    ERROR_USAGE,  /* the caller asked for something that cannot be */
+    ERROR_USAGE,  /* the caller requested something impossible */
 };
 
 struct error {
@@ -23,12 +24,13 @@ struct error {
 
 #define ERROR_INIT ((struct error){ERROR_NONE, ""})
 
-/* Sets the message as printf would. Cut, never split inside a UTF-8 character; control
- * characters in the result are replaced by `?`, so that it is safe to print. */
+/* Sets the message as printf would. It is cut to its largest size, but not inside a UTF-8
+ * character. Control characters become `?`, so that the message is safe to print. */
 void error_set(struct error *error, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `PATH:LINE:COLUMN: message`; lines and columns count from 1, columns in characters. */
+/* Sets the message `PATH:LINE:COLUMN: message`. Lines and columns count from 1, columns in
+ * characters. */
 void error_set_at(struct error *error,
                   enum error_kind kind,
                   const char *path,
@@ -37,7 +39,7 @@ void error_set_at(struct error *error,
                   const char *format,
                   ...) __attribute__((format(printf, 6, 7)));
 
-/* "out of memory". Returns false, which is what a function that fails returns. */
+/* Sets "out of memory". Returns false, so that a function can return the result. */
 bool error_set_memory(struct error *error);
 
 #endif

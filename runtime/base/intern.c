@@ -1,4 +1,4 @@
-/* A table of contents that have a number. */
+/* Interned contents: the table. */
 #include "runtime/base/intern.h"
 
 #include "runtime/base/hash/hash.h"
@@ -17,13 +17,13 @@ void intern_release(struct intern *intern)
     *intern = (struct intern){0};
 }
 
-/* The entry with this hash, or the free place where it would be. */
+/* Returns the entry with this hash, or the free entry to fill in for it. */
 static struct intern_entry *
 find_place(const struct intern *intern, uint32_t kind, const uint64_t hash[2])
 {
     size_t i = (size_t)hash[0] & (intern->capacity - 1);
 
-    assert(intern->count < intern->capacity); /* a free place ends the search */
+    assert(intern->count < intern->capacity); /* a free entry ends the search */
     for (;; i = (i + 1) & (intern->capacity - 1)) {
         struct intern_entry *entry = &intern->entries[i];
 
@@ -55,7 +55,7 @@ static bool intern_grow(struct intern *intern)
     return true;
 }
 
-/* Keeps a quarter of the places free. Where the table may not or cannot grow, it is emptied. */
+/* Keeps a quarter of the entries free. If the table cannot grow, it is emptied. */
 static bool intern_make_room(struct intern *intern)
 {
     if (intern->count < intern->capacity / 4 * 3) {

@@ -1,5 +1,5 @@
-/* Contents that have a number already, found by 128 bits of their hash. Contents are not kept: two that
- * share a hash do not occur. */
+/* Interned contents: contents with a number, found by a hash of 128 bits. The contents
+ * themselves are not kept, since equal hashes of different contents do not occur in practice. */
 #ifndef MONITORCH_BASE_INTERN_H
 #define MONITORCH_BASE_INTERN_H
 
@@ -11,20 +11,21 @@
 struct intern_entry {
     uint64_t hash[2];
     uint32_t kind;
-    uint32_t number; /* 0: the content is new, and the caller fills it in */
+    uint32_t number; /* 0: the content is new, and the caller sets its number */
 };
 
-/* Zeroed at first. A program that makes up contents without end does not fill the memory: a table that
- * may not grow starts anew, and what occurs again gets a second number. */
+/* Zero-initialised at first. To limit its memory, a table of the largest size is emptied when it
+ * is full; a content that occurs again then gets a second number. */
 struct intern {
-    struct intern_entry *entries; /* owned; may be NULL where capacity is 0 */
+    struct intern_entry *entries; /* owned; may be NULL if capacity is 0 */
     size_t capacity;              /* a power of two, or 0 */
-    size_t count; /* of entries with a number; the caller counts new ones */
+    size_t count; /* number of entries with a number; the caller counts new ones */
 };
 
 void intern_release(struct intern *intern);
 
-/* The entry of a content of that kind, valid until the next call. NULL where memory ran out. */
+/* Finds or adds the entry of a content of that kind. It is valid until the next call. NULL: out
+ * of memory. */
 struct intern_entry *
 intern_find(struct intern *intern, uint32_t kind, struct slice content);
 

@@ -1,11 +1,11 @@
-/* JSON read piece by piece. */
+/* JSON reader. */
 #include "runtime/base/json_read.h"
 
 #include "runtime/base/utf8.h"
 
 #include <assert.h>
 
-/* Deeper values are refused, so that reading them takes little of the stack. */
+/* The largest depth of values, to limit the use of the stack. */
 #define DEPTH_MAX 64
 
 static bool fail(struct json_reader *reader)
@@ -14,7 +14,7 @@ static bool fail(struct json_reader *reader)
     return false;
 }
 
-/* The byte at the offset; 0 at the end, and after a failure. */
+/* The byte at the offset; 0 at the end and after a failure. */
 static char byte_at(const struct json_reader *reader)
 {
     return reader->has_failed || reader->offset >= reader->text.size
@@ -78,7 +78,7 @@ static bool begin(struct json_reader *reader, char bracket)
     return true;
 }
 
-/* Goes to the next member; false where there is none, or at a failure. */
+/* Advances to the next member. Returns false if there is none, or after a failure. */
 static bool next(struct json_reader *reader, char bracket)
 {
     assert(reader->has_failed || reader->depth > 0);
@@ -117,7 +117,7 @@ bool json_reader_next_item(struct json_reader *reader)
 
 /* ---- texts ---- */
 
-/* The offset of the quote that closes a text whose first byte is at `start`; 0: none. */
+/* The offset of the closing quote of a text that starts at `start`; 0: none. */
 static size_t find_quote(struct slice text, size_t start, bool *has_escapes)
 {
     *has_escapes = false;
@@ -156,7 +156,7 @@ static bool read_hex(struct slice text, size_t offset, uint32_t *code)
     return true;
 }
 
-/* The character of a `\u` whose digits stand at `*offset`, which is stepped over. */
+/* Reads the character of a `\u` whose digits start at `*offset`, and advances `*offset`. */
 static bool read_unicode(struct slice text, size_t *offset, uint32_t *code)
 {
     uint32_t low;
@@ -200,7 +200,7 @@ static char *put_utf8(char *to, uint32_t code)
     return to;
 }
 
-/* What stands behind a backslash that is no `u`; 0: nothing that JSON knows. */
+/* The character of an escape other than `\u`; 0: no valid escape. */
 static char plain_escape(char byte)
 {
     static const char from[] = "\"\\/bfnrt";
@@ -210,7 +210,7 @@ static char plain_escape(char byte)
     return found == NULL ? '\0' : to[found - from];
 }
 
-/* Resolves the escapes of `text`, which never makes it longer. */
+/* Resolves the escapes of `text`; the result is never longer. */
 static bool unescape(struct slice text, struct arena *arena, struct slice *result)
 {
     char *bytes = arena_allocate(arena, text.size, 1);
@@ -224,7 +224,9 @@ static bool unescape(struct slice text, struct arena *arena, struct slice *resul
 
         if (text.bytes[i] != '\\') {
             *end++ = text.bytes[i++];
-        } else if (text.bytes[i + 1] == 'u') { /* something follows each backslash */
+        } else if (text.bytes[i + 1] ==
+                   'u') { /* find_quote checked that a byte follows each
+                                                  backslash */
             i += 2;
             if (!read_unicode(text, &i, &code)) {
                 return false;
@@ -277,7 +279,7 @@ static size_t pass_digits(struct json_reader *reader)
     return reader->offset - start;
 }
 
-/* Digits without a zero in front that has others behind it. */
+/* Skips digits. A zero must not be followed by other digits. */
 static bool pass_whole(struct json_reader *reader)
 {
     char first = byte_at(reader);

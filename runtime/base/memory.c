@@ -1,4 +1,3 @@
-/* The one place that calls malloc, realloc and free; tests make the n-th call fail. */
 #include "runtime/base/memory.h"
 
 #include <assert.h>
@@ -11,8 +10,8 @@
     #include <immintrin.h>
 #endif
 
-/* Globals, because a test switches them for the whole process and allocations have no object
- * that could carry them. */
+/* Globals, because a test sets them for the whole process, and an allocation has no object that
+ * could hold them. */
 static atomic_bool is_counting;
 static atomic_bool is_failing_on;
 static atomic_size_t calls_left;
@@ -38,7 +37,7 @@ __attribute__((constructor)) static void memory_read_environment(void)
     memory_fail_after((size_t)countdown, *end == '+');
 }
 
-/* Counts one call down; true where this is the one that has to fail. */
+/* Counts a call. Returns true if it is the one that must fail. */
 static bool memory_count_call(void)
 {
     size_t left = atomic_load(&calls_left);
@@ -60,7 +59,7 @@ static inline bool memory_has_to_fail(void)
            memory_count_call();
 }
 
-/* The size in bytes, at least 1 so that the result is a block of its own. */
+/* Computes the size in bytes, at least 1 so that the result is a separate block. */
 static inline bool memory_size(size_t count, size_t size, size_t *total)
 {
     if (__builtin_mul_overflow(count, size, total) || *total > PTRDIFF_MAX) {
@@ -144,7 +143,7 @@ bool memory_grow_zeroed(void **items, size_t *capacity, size_t wanted, size_t it
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-/* Whole lines, past the caches; how many bytes that were. */
+/* Copies whole cache lines with stores that bypass the caches. Returns how many bytes it copied. */
 HOT __attribute__((target("avx"))) static size_t
 copy_lines(char *to, const char *from, size_t size)
 {

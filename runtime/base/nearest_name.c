@@ -1,23 +1,23 @@
-/* The names that a mistyped one was meant to be. */
 #include "runtime/base/nearest_name.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-/* A third of the word, rounded up, and one more for short ones. */
+/* The first limit of the distance, which it must stay below: a third of the letters, rounded up,
+ * plus one. */
 static size_t first_limit(size_t letter_count)
 {
     return (letter_count + 2) / 3 + 1;
 }
 
-/* The cost of a step from the cells above, to the left and between. */
+/* The cost of a cell, from the cells above and to the left of it. */
 static unsigned
 cell(char letter, char other, const uint16_t *above, const uint16_t *row)
 {
     unsigned best;
 
-    if (letter == '*') { /* stands for nothing, or for one letter more */
+    if (letter == '*') { /* matches nothing, or one more letter */
         return above[1] < row[0] ? above[1] : row[0];
     }
     best = above[0] + (letter != other && letter != '?');
@@ -25,8 +25,8 @@ cell(char letter, char other, const uint16_t *above, const uint16_t *row)
     return row[0] + 1u < best ? row[0] + 1u : best;
 }
 
-/* How many letters must be added, taken away, changed or swapped so that the glob matches the
- * name: the usual table row by row, in which a `*` costs nothing. */
+/* The number of letters that must be added, removed, changed or swapped so that the glob matches
+ * the name. This is the usual table of edit distances, row by row, in which a `*` costs nothing. */
 static size_t edit_distance(struct slice glob, struct slice name)
 {
     uint16_t rows[3][NEAREST_NAME_MAX_SIZE + 1];
@@ -90,7 +90,7 @@ void nearest_add(struct nearest *nearest, struct slice name)
         return;
     }
     if (distance == nearest->distance && nearest->count == 0) {
-        return; /* as far off as the limit */
+        return; /* only as near as the limit */
     }
     if (distance < nearest->distance) {
         nearest->distance = distance;

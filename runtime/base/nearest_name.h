@@ -1,4 +1,4 @@
-/* The names that a mistyped one was meant to be. The word may be a glob: `encoder.*.q`. */
+/* Suggestions for a mistyped name. The word may be a glob: `encoder.*.q`. */
 #ifndef MONITORCH_BASE_NEAREST_NAME_H
 #define MONITORCH_BASE_NEAREST_NAME_H
 
@@ -7,15 +7,16 @@
 
 #include <stddef.h>
 
-/* Longer words and names have none. */
+/* Longer words and names get no suggestion. */
 #define NEAREST_NAME_MAX_SIZE 200
 #define NEAREST_NAME_MAX      3
 
-/* Candidates are added one by one; those kept are equally near, in the order in which they were
- * added. No more than a third of the word's letters differ: what is further off is a guess. */
+/* The nearest of the candidates, which are added one by one. Those kept have the same distance,
+ * and are in the order of adding. A name that differs in more than a third of the word's letters
+ * is not suggested. */
 struct nearest {
     struct slice word;   /* borrowed */
-    size_t distance;     /* of what was found; farther names are not added */
+    size_t distance;     /* of the kept names; farther ones are not added */
     size_t letter_count; /* of the word, without `*` and `?` */
     size_t count;        /* of `names` */
     struct slice names[NEAREST_NAME_MAX]; /* borrowed: the candidates */
@@ -24,10 +25,10 @@ struct nearest {
 void nearest_init(struct nearest *nearest, struct slice word);
 void nearest_add(struct nearest *nearest, struct slice name);
 
-/* Appends `; did you mean a, b or c?`; nothing where none is near. */
+/* Appends `; did you mean a, b or c?`, or nothing if no name is near. */
 void nearest_write(const struct nearest *nearest, struct buffer *text);
 
-/* The one of `names` that `word` was most likely meant to be; NULL where none is near. */
+/* The nearest of `names`. NULL if none is near. */
 const char *nearest_name(const char *word, const char *const *names, int count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Numbers by keys, in a table with open addressing. */
+/* Number maps: hash tables with open addressing. */
 #include "runtime/base/number_map.h"
 
 #include "runtime/base/memory.h"
@@ -18,8 +18,9 @@ void number_map_release(struct number_map *map)
     *map = (struct number_map){0};
 }
 
-/* Keys may come from an untrusted trace, but an ill-chosen set of them makes this slow at
- * worst: a multiplication by itself would let low bits alone collide. */
+/* Mixes all bits of the key: after a multiplication alone, keys with the same low bits would
+ * collide. Keys may come from an untrusted trace; a malicious set of keys can only make this
+ * slow. */
 static size_t place_of(uint64_t key, size_t capacity)
 {
     key ^= key >> 32;
@@ -34,7 +35,7 @@ static void fill_free_place(struct number_map *map, struct number_map_entry entr
 {
     size_t place = place_of(entry.key, map->capacity);
 
-    /* A free place ends each search. */
+    /* A search ends at a free entry. */
     assert(entry.number != NUMBER_MAP_NONE && map->count < map->capacity);
     while (map->entries[place].number != NUMBER_MAP_NONE) {
         place = (place + 1) & (map->capacity - 1);
@@ -78,7 +79,7 @@ bool number_map_add(struct number_map *map, uint64_t key, uint32_t number)
     return true;
 }
 
-/* The entry that has the key, from that place on; NULL where there is none. */
+/* The first entry with that key, from that place on. NULL if there is none. */
 static struct number_map_entry *
 find_entry(const struct number_map *map, uint64_t key, size_t place)
 {

@@ -1,4 +1,5 @@
-/* Numbers by keys: a hash table. The items with these numbers are in a list of the caller's. */
+/* Number maps: hash tables from keys to numbers, usually indices of items in a list of the
+ * caller. */
 #ifndef MONITORCH_BASE_NUMBER_MAP_H
 #define MONITORCH_BASE_NUMBER_MAP_H
 
@@ -22,19 +23,20 @@ struct number_map {
 void number_map_init(struct number_map *map);
 void number_map_release(struct number_map *map);
 
-/* NUMBER_MAP_NONE where the key has no number. */
+/* The number of the key, or NUMBER_MAP_NONE. */
 uint32_t number_map_get(const struct number_map *map, uint64_t key);
-/* Gives the key that number, which is not NUMBER_MAP_NONE. false: out of memory. */
+/* Sets the number of the key, which must not be NUMBER_MAP_NONE. Returns false if memory runs
+ * out. */
 bool number_map_put(struct number_map *map, uint64_t key, uint32_t number);
 
-/* A key of two numbers. */
+/* Makes a key of two numbers. */
 static inline uint64_t number_map_key(uint32_t high, uint32_t low)
 {
     return (uint64_t)high << 32 | low;
 }
 
-/* Where the key is but a hash of the item in the list, several may go by one: number_map_add keeps
- * those that the key has, and a search visits all of them. Nothing may be added in between.
+/* Iterates over all numbers of a key. If keys are hashes of items, several items can share a key:
+ * number_map_add keeps the numbers that the key has already. Nothing may be added during a search.
  *
  *     struct number_map_search search = number_map_search(&list->map, hash_64(name));
  *
@@ -52,7 +54,7 @@ struct number_map_search {
 
 bool number_map_add(struct number_map *map, uint64_t key, uint32_t number);
 struct number_map_search number_map_search(const struct number_map *map, uint64_t key);
-/* Sets `number`; false where there is no other. */
+/* Sets `number`. Returns false if there are no more. */
 bool number_map_next(struct number_map_search *search);
 
 #endif

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* No page is smaller: what lies between two multiples of it is there as a whole or not at all. */
+/* No page is smaller. So the bytes between two multiples of it are either all readable or none. */
 #define PAGE_SIZE_MIN 4096
 
 bool peek_init(struct peek *peek)
@@ -29,7 +29,7 @@ static size_t
 read_within_page(const struct peek *peek, uint64_t address, void *bytes, size_t size)
 {
 #ifdef SYS_write
-    /* Not by write(): a checker of memory would take it for a mistake to look beyond objects. */
+    /* A system call instead of write(): memory checkers would report a read beyond an object. */
     ssize_t written = syscall(SYS_write, peek->pipe[1], address, size);
 #else
     ssize_t written = write(peek->pipe[1], (const void *)(uintptr_t)address, size);
@@ -42,7 +42,8 @@ read_within_page(const struct peek *peek, uint64_t address, void *bytes, size_t 
     return got == written ? (size_t)got : 0;
 }
 
-/* The system writes all or nothing where only the first of two pages is there. */
+/* Reads page by page, because a write across two pages fails as a whole if only the first is
+ * readable. */
 size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t size)
 {
     size_t done = 0;

@@ -1,4 +1,4 @@
-/* Reading memory that may not be there: the system refuses bad addresses instead of faulting. */
+/* Reading memory that may be unmapped: the system rejects bad addresses, so there is no fault. */
 #ifndef MONITORCH_BASE_PEEK_H
 #define MONITORCH_BASE_PEEK_H
 
@@ -12,7 +12,7 @@ struct peek {
 
 bool peek_init(struct peek *peek);
 void peek_release(struct peek *peek);
-/* Reads what can be read from `address` on; returns how many bytes that was. */
+/* Reads as many bytes as possible from `address` on, and returns their number. */
 size_t peek_read(const struct peek *peek, uint64_t address, void *bytes, size_t size);
 
 #endif

@@ -1,4 +1,3 @@
-/* A borrowed run of bytes: most often text inside a file that someone else owns. */
 #include "runtime/base/slice.h"
 
 size_t slice_find(struct slice text, struct slice part, size_t start)

@@ -1,4 +1,4 @@
-/* A borrowed run of bytes: most often text inside a file that someone else owns. */
+/* Slices: borrowed runs of bytes, most often text in a file whose buffer has another owner. */
 #ifndef MONITORCH_BASE_SLICE_H
 #define MONITORCH_BASE_SLICE_H
 
@@ -8,11 +8,11 @@
 #include <string.h>
 
 struct slice {
-    const char *bytes; /* borrowed; not terminated; may be NULL where size is 0 */
+    const char *bytes; /* borrowed; not terminated; may be NULL if size is 0 */
     size_t size;
 };
 
-/* A string literal, or an array whose size is known to the compiler. */
+/* Makes a slice of a string literal, or of an array of a size known to the compiler. */
 #define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
 
 static inline struct slice slice_of(const char *text)
@@ -20,7 +20,7 @@ static inline struct slice slice_of(const char *text)
     return (struct slice){text, strlen(text)};
 }
 
-/* The bytes from `start` up to `end`. Nothing may be added to a null pointer, not even 0. */
+/* The bytes from `start` up to `end`. Even adding 0 to a null pointer is undefined. */
 static inline struct slice slice_part(struct slice whole, size_t start, size_t end)
 {
     assert(start <= end && end <= whole.size);
@@ -38,7 +38,7 @@ static inline bool slice_starts(struct slice text, struct slice prefix)
            slice_equal((struct slice){text.bytes, prefix.size}, prefix);
 }
 
-/* The part behind the last separator; all of it where there is none. */
+/* The part after the last separator, or the whole text if there is none. */
 static inline struct slice slice_last_part(struct slice text, char separator)
 {
     size_t start = text.size;
@@ -57,7 +57,7 @@ static inline bool slice_ends(struct slice text, struct slice suffix)
                suffix);
 }
 
-/* Without the blanks before and behind it. */
+/* The text without leading and trailing blanks. */
 static inline struct slice slice_trim(struct slice text)
 {
     while (text.size > 0 && text.bytes[0] == ' ') {
@@ -69,7 +69,7 @@ static inline struct slice slice_trim(struct slice text)
     return text;
 }
 
-/* Copies the text to `*at`, where there is room for it, and steps over it. */
+/* Copies the text to `*at`, which must have space for it, and advances `*at`. */
 static inline struct slice slice_put(char **at, struct slice text)
 {
     struct slice copy = {*at, text.size};
@@ -81,7 +81,7 @@ static inline struct slice slice_put(char **at, struct slice text)
     return copy;
 }
 
-/* The offset of the first occurrence of `part` at or after `start`, or `text.size` where there is
+/* The offset of the first occurrence of `part` at or after `start`. `text.size` if there is
  * none. */
 size_t slice_find(struct slice text, struct slice part, size_t start);
 

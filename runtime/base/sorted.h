@@ -1,4 +1,4 @@
-/* Looking for a number in a list that is in the order of its numbers. */
+/* Binary search for a number in a sorted list. */
 #ifndef MONITORCH_BASE_SORTED_H
 #define MONITORCH_BASE_SORTED_H
 
@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the item at that place of the list is less than the number. */
+/* Whether the item at that index of the list is less than the number. */
 typedef bool (*sorted_is_before)(const void *list, size_t place, uint64_t number);
 
-/* The first place whose item is not less than the number; `count` where all do. Here, so that what
- * compares is inlined too. */
+/* The first index whose item is not less than the number, or `count`. Defined in the header so
+ * that the comparison is inlined. */
 static inline size_t sorted_place(const void *list,
                                   size_t count,
                                   sorted_is_before is_before,

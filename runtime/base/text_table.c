@@ -1,4 +1,3 @@
-/* Numbers for texts. */
 #include "runtime/base/text_table.h"
 
 #include "runtime/base/hash/hash.h"
@@ -43,7 +42,7 @@ static uint32_t find(const struct text_table *table, struct slice text, uint64_t
     return NUMBER_MAP_NONE;
 }
 
-/* Where the number of a text at that address is kept; the slot may hold another text's. */
+/* The slot for the number of a text at that address. It may hold the number of another text. */
 static size_t recent_place(struct slice text)
 {
     uintptr_t address = (uintptr_t)text.bytes;

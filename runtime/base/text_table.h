@@ -1,4 +1,4 @@
-/* Numbers for texts: equal texts have equal numbers. */
+/* Text tables: numbers for texts. Equal texts have equal numbers. */
 #ifndef MONITORCH_BASE_TEXT_TABLE_H
 #define MONITORCH_BASE_TEXT_TABLE_H
 
@@ -13,22 +13,23 @@
 #define TEXT_TABLE_RECENT 256
 
 struct text_table {
-    struct slice *texts; /* owned, by their numbers; number 0 is the empty text */
+    struct slice *texts; /* owned; indexed by number; number 0 is the empty text */
     size_t capacity;
     uint32_t count;
-    struct arena arena;        /* the bytes */
-    struct number_map numbers; /* by the texts' hashes */
-    /* By the addresses of texts that were added: mostly the same ones come again. */
+    struct arena arena;        /* holds the texts' bytes */
+    struct number_map numbers; /* by the hashes of texts */
+    /* Numbers by the address of the text that was added, since mostly the same texts are added
+     * again. */
     uint32_t recent[TEXT_TABLE_RECENT];
 };
 
-/* false: out of memory; nothing is to be released then. */
+/* Returns false if memory runs out; no release is needed then. */
 bool text_table_init(struct text_table *table);
 void text_table_release(struct text_table *table);
 
-/* Gives the text's number, the next one where it has none. false: out of memory. */
+/* Finds the text's number; a new text gets the next one. Returns false if memory runs out. */
 bool text_table_add(struct text_table *table, struct slice text, uint32_t *number);
-/* NUMBER_MAP_NONE where it has none. */
+/* The text's number, or NUMBER_MAP_NONE. */
 uint32_t text_table_find(const struct text_table *table, struct slice text);
 
 #endif

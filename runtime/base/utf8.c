@@ -1,4 +1,3 @@
-/* UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing above U+10FFFF. */
 #include "runtime/base/utf8.h"
 
 static inline bool is_continuation(unsigned char byte)

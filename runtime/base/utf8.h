@@ -1,4 +1,4 @@
-/* UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing above U+10FFFF. */
+/* UTF-8 by RFC 3629: no surrogates, no overlong forms, no characters above U+10FFFF. */
 #ifndef MONITORCH_BASE_UTF8_H
 #define MONITORCH_BASE_UTF8_H
 
@@ -8,22 +8,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The offset of the first byte that does not belong to a whole valid character, or
- * `text.size` where all is well. NUL is a valid character here. */
+/* The offset of the first byte that is not part of a valid character. `text.size` if there is
+ * none. NUL counts as valid. */
 size_t utf8_find_invalid(struct slice text);
 
-/* The size in bytes of the character at `offset`, its number in `code`; 0 where there is
- * none (end of the text, or invalid). */
+/* Returns the size in bytes of the character at `offset`, and sets `code`. 0 at the end of the
+ * text and for invalid bytes. */
 size_t utf8_read(struct slice text, size_t offset, uint32_t *code);
 
-/* How many characters the bytes hold: those that do not continue one. */
+/* The number of characters: the bytes that do not continue one. */
 size_t utf8_count(struct slice text);
 
-/* Whether a terminal may be given the character: no C0, C1 or DEL, no line or paragraph
- * separator, nothing that changes the direction of writing. */
+/* Whether the character can be printed on a terminal: no C0, C1 or DEL, no line or paragraph
+ * separator, no change of the direction of writing. */
 bool utf8_is_printable(uint32_t code);
 
-/* The size that is left when the text is cut to at most `limit` bytes between characters. */
+/* The size of the text if it is cut to at most `limit` bytes, between characters. */
 size_t utf8_cut(struct slice text, size_t limit);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the words of a command line. */
+/* Command lines: reading options and words. */
 #include "runtime/base/arguments/arguments.h"
 
 #include "runtime/base/nearest_name.h"
@@ -61,7 +61,7 @@ static bool refuse_option(const struct arguments *arguments,
     return false;
 }
 
-/* Adds `expected FILE` to the message; the brackets of an optional argument are left out. */
+/* Sets the message `expected FILE`, without the brackets of an optional argument. */
 static bool
 refuse_argument(const struct argument_rule *rule, const char *end, struct error *error)
 {
@@ -73,7 +73,8 @@ refuse_argument(const struct argument_rule *rule, const char *end, struct error 
     return false;
 }
 
-/* Takes the argument that follows, where the rule wants one and `text` is none yet. */
+/* Completes an option: reads its argument from the next word if the rule requires one and `text`
+ * is NULL. */
 static bool complete(struct arguments *arguments,
                      int rule,
                      const char *text,
@@ -95,7 +96,7 @@ static bool complete(struct arguments *arguments,
     return true;
 }
 
-/* `--name`, `--name value` or `--name=value`; `text` begins behind the hyphens. */
+/* Reads `--name`, `--name value` or `--name=value`. `text` starts after the hyphens. */
 static bool read_long(struct arguments *arguments,
                       const char *text,
                       struct argument *found,
@@ -121,7 +122,7 @@ static bool read_long(struct arguments *arguments,
     return refuse_option(arguments, text, size, error);
 }
 
-/* `-q`, several as `-qr`, with a value as `-n2` or `-n 2`. */
+/* Reads `-q`, several letters as in `-qr`, or a letter with a value: `-n2` or `-n 2`. */
 static bool
 read_short(struct arguments *arguments, struct argument *found, struct error *error)
 {

@@ -1,4 +1,4 @@
-/* Reads the words of a command line: options by a table of rules, and what is no option. */
+/* Command lines: options, described by a table of rules, and other words. */
 #ifndef MONITORCH_BASE_ARGUMENTS_ARGUMENTS_H
 #define MONITORCH_BASE_ARGUMENTS_ARGUMENTS_H
 
@@ -7,14 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An option, or a heading among them. */
+/* An option, or a heading of options. */
 struct argument_rule {
-    char letter;      /* 0 where there is no short form */
-    const char *text; /* without hyphens; of a heading, its words */
-    /* The argument's name in messages and --help; NULL where the option has none. `[FILE]` is one
-     * that may be left out. */
+    char letter;      /* 0: no short form */
+    const char *text; /* the name without hyphens; for a heading, its text */
+    /* The argument's name in messages and --help. NULL: no argument. `[FILE]` is optional. */
     const char *argument;
-    const char *help; /* what --help says; NULL in a heading */
+    const char *help; /* the text in --help; NULL: a heading */
 };
 
 struct arguments {
@@ -31,8 +30,8 @@ struct arguments {
 #define ARGUMENT_END  -2
 
 struct argument {
-    int rule;         /* an index into the rules, or ARGUMENT_WORD, or ARGUMENT_END */
-    const char *text; /* the option's argument (NULL: it takes none), or the word */
+    int rule;         /* index of the rule, or ARGUMENT_WORD, or ARGUMENT_END */
+    const char *text; /* the option's argument (NULL: none), or the word */
 };
 
 void arguments_init(struct arguments *arguments,
@@ -41,15 +40,15 @@ void arguments_init(struct arguments *arguments,
                     int word_count,
                     char **words);
 
-/* The next option or word. Fails for an unknown option, and where an argument is missing,
- * empty or too many. */
+/* Reads the next option or word. Returns false for an unknown option, and for an argument that
+ * is missing, empty or not allowed; `error` says why. */
 bool arguments_next(struct arguments *arguments,
                     struct argument *found,
                     struct error *error);
 
-/* The function that applies them; `context` is the caller's own. */
+/* The functions that apply options and words. `context` is passed to them. */
 struct argument_reader {
-    /* `option` is an index into the rules; `argument` is NULL where the option has none. */
+    /* `option` is the index of the rule; `argument` is NULL if the option has none. */
     bool (*option)(void *context,
                    int option,
                    const char *argument,
@@ -58,7 +57,7 @@ struct argument_reader {
     void *context;
 };
 
-/* Applies every option and word, in their order. */
+/* Applies all options and words in order. Returns false at the first failure. */
 bool arguments_read(const struct argument_rule *rules,
                     int rule_count,
                     int word_count,
@@ -69,14 +68,14 @@ bool arguments_read(const struct argument_rule *rules,
 /* Sets the message and returns false. */
 bool arguments_refuse(const char *message, struct error *error);
 
-/* Refuses an option's argument: `--depth x: expected a number from 0 on`. Returns false. */
+/* Rejects an option's argument: `--depth x: expected a number from 0 on`. Returns false. */
 bool argument_refuse(const struct argument_rule *rule,
                      const char *argument,
                      const char *expected,
                      struct error *error);
 
-/* Read an option's argument as a whole number, or as any number, from `least` to `most`;
- * `expected` is what the message says otherwise. */
+/* Read an option's argument as a whole number, or as any number, from `least` to `most`.
+ * Otherwise they return false, with `expected` in the message. */
 bool argument_read_count(const struct argument_rule *rule,
                          const char *argument,
                          uint64_t least,
@@ -92,13 +91,13 @@ bool argument_read_number(const struct argument_rule *rule,
                           double *number,
                           struct error *error);
 
-/* `8G`, `500M`: bytes, in powers of 1,000. */
+/* Reads a size in bytes, such as `8G` or `500M`; the units are powers of 1,000. */
 bool argument_read_size(const struct argument_rule *rule,
                         const char *argument,
                         uint64_t *size,
                         struct error *error);
 
-/* Reads an option's argument as one of `names`, which end with NULL: its index among them. */
+/* Reads an option's argument as one of `names`, a list that ends with NULL. Sets its index. */
 bool argument_read_choice(const struct argument_rule *rule,
                           const char *argument,
                           const char *const *names,
@@ -106,8 +105,8 @@ bool argument_read_choice(const struct argument_rule *rule,
                           int *index,
                           struct error *error);
 
-/* Whether the option is anywhere among the words: --help and --version win over everything else,
- * wrong words too. */
+/* Whether the option is anywhere among the words. --help and --version have priority over all
+ * else, even over invalid words. */
 bool arguments_want(int word_count, char **words, const char *text, const char *letter);
 
 #endif

@@ -1,13 +1,13 @@
-/* Lays out the --help of a command. */
+/* Layout of a command's --help. */
 #include "runtime/base/arguments/help.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Where the explanations of options begin. */
+/* The column of the options' descriptions. */
 #define HELP_COLUMN 21
 
-/* Adds the forms of an option as they are typed: `-o, --output FILE`. */
+/* Adds an option as it is typed: `-o, --output FILE`. */
 static void help_write_forms(const struct argument_rule *rule, struct buffer *text)
 {
     assert(rule->help != NULL);
@@ -32,7 +32,8 @@ static void add_indent(struct buffer *text, size_t column)
     }
 }
 
-/* Adds the words from HELP_COLUMN on, breaking lines between words; the text stands at `column`. */
+/* Adds words from HELP_COLUMN on, with line breaks between words. `column` is the current
+ * column. */
 static void add_wrapped(struct buffer *text, const char *words, size_t column)
 {
     while (*words != '\0') {
@@ -70,7 +71,7 @@ static void add_option(struct buffer *text, const struct argument_rule *rule)
     add_wrapped(text, rule->help, HELP_COLUMN);
 }
 
-/* Whether the option's name is a word of the list. */
+/* Whether the name is a word of the list. */
 static bool is_listed(const char *names, const char *name)
 {
     size_t size = strlen(name);
@@ -99,7 +100,7 @@ static void add_common(struct buffer *text, const struct help *help)
 
 void help_write(const struct help *help, struct buffer *text)
 {
-    const char *heading = NULL; /* of the next option, not yet printed */
+    const char *heading = NULL; /* of the next option; not printed yet */
 
     buffer_add_format(text, "usage: %s\n\n%s", help->usage, help->purpose);
     if (*help->common != '\0') {

@@ -1,5 +1,5 @@
-/* The options of a table that fill a field by themselves, to be included inside the switch over an
- * option's number: `options` points to the struct, `argument` is what stands behind the option. */
+/* Cases for the switches and words in a table of options. Include it inside the switch over an
+ * option's number; `options` points to the struct, `argument` is the option's argument. */
 #define OPTION(name, letter, text, argument, help)
 #define GROUP(name, heading)
 #define SWITCH(name, letter, text, field, help)                                        \

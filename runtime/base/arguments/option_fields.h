@@ -1,5 +1,5 @@
-/* The fields that a table of options fills by itself, to be included inside the struct that holds what
- * a command line asks for, behind a definition of TABLE_OF_OPTIONS (option_rules.h). */
+/* Fields for the switches and words in a table of options. Include it inside the struct of a
+ * command's options, after a definition of TABLE_OF_OPTIONS (option_rules.h). */
 #define OPTION(name, letter, text, argument, help)
 #define GROUP(name, heading)
 #define SWITCH(name, letter, text, field, help)         bool field;

@@ -1,13 +1,13 @@
-/* A command's options out of its table: `enum option_id` and `rules`, for arguments.h and help.h.
- * To be included once, by the file that reads the command line:
+/* Options of a command, generated from its table: `enum option_id` and `rules`, for arguments.h and
+ * help.h. The file that reads the command line includes this once:
  *
  *     #define TABLE_OF_OPTIONS "runtime/command/show/options.def"
  *     #include "runtime/base/arguments/option_rules.h"
  *
- * A row is OPTION(NAME, letter, text, argument, help), as in struct argument_rule;
+ * A row is one of: OPTION(NAME, letter, text, argument, help), as in struct argument_rule;
  * SWITCH(NAME, letter, text, field, help), an option that sets a bool;
- * WORD(NAME, letter, text, argument, field, help), one whose argument is kept as it is;
- * GROUP(NAME, heading): the rows after it are below this heading in --help.
+ * WORD(NAME, letter, text, argument, field, help), one whose argument is stored unchanged;
+ * GROUP(NAME, heading), the heading of the following rows in --help.
  *
  * The fields of switches and words are declared by option_fields.h and set by option_cases.h. */
 #include "runtime/base/arguments/arguments.h"

@@ -1,4 +1,5 @@
-/* Drafts and temporaries: files that are written beside the name that they get when they are whole. */
+/* Drafts and temporary files: files that are written under another name and renamed once they
+ * are complete. */
 #include "runtime/base/file/draft.h"
 
 #include "runtime/base/file/file.h"
@@ -18,17 +19,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Files that are written beside the name that they are to have. */
+/* Temporary files, written in the folder of their final name. */
 
 #define NAME_FORMAT ".monitorch-%ld-%lu.tmp"
 
-/* Those that exist just now, for the one who has to remove them all. The lock is held while one
- * is made, renamed or removed. */
+/* The list of existing temporary files, for file_abandon_all. The lock is held while one is
+ * created, renamed or removed. */
 static pthread_mutex_t temporaries_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file_temporary *temporaries;
 static unsigned long temporary_count;
 
-/* A process that is forked off while another thread holds the lock must not wait for it. */
+/* A process that is forked while another thread holds the lock must not wait for it. */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void before_fork(void)
@@ -58,7 +59,7 @@ void file_abandon_all(void)
     for (struct file_temporary *one = temporaries; one != NULL; one = one->next) {
         unlink(one->path);
     }
-    /* The lock stays taken. */
+    /* The lock is never released. */
 }
 
 static size_t folder_size(const char *path)
@@ -68,12 +69,12 @@ static size_t folder_size(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* ---- what was left by processes that were killed ---- */
+/* ---- files of processes that were killed ---- */
 
 #define CLEANED_COUNT 16
 #define LEFT_SECONDS  60
 
-/* Folders that were looked through, so that a process does it once for each. The lock is held. */
+/* Folders that were cleaned, so that a process cleans each only once. The lock is held. */
 static struct {
     dev_t device;
     ino_t inode;
@@ -93,8 +94,8 @@ static bool is_cleaned(const struct stat *folder)
     return false;
 }
 
-/* Whether its writer is gone: the process is not there, nobody holds the file (a process of another
- * machine or container), and it was not written to just now. */
+/* Whether the file's writer is gone: its process does not exist, nobody has locked the file (as
+ * a process of another machine or container would), and it was not written to recently. */
 static bool is_left(int folder, const char *name, long process)
 {
     struct stat status;
@@ -135,8 +136,8 @@ static void clean_folder(const char *path)
     }
 }
 
-/* The folder that the last file was made in, with its slash. Its absolute name spares a stat for each
- * of many files in one folder. The lock is held. */
+/* The folder of the last file, with its slash. For absolute paths it saves a stat for each of
+ * many files in one folder. The lock is held. */
 static char last_folder[PATH_MAX];
 
 static bool is_last_folder(const char *path, size_t size)
@@ -150,7 +151,7 @@ static bool is_last_folder(const char *path, size_t size)
     return false;
 }
 
-/* `path` names a file in the folder. The lock is held. */
+/* Cleans the folder of the file `path`. The lock is held. */
 static void clean_beside(const char *path)
 {
     char folder[PATH_MAX];
@@ -178,9 +179,9 @@ static void temporary_forget(struct file_temporary *temporary)
     *link = temporary->next;
 }
 
-/* ---- making one ---- */
+/* ---- creating a temporary file ---- */
 
-/* Makes the folders above a file, as far as they are missing. */
+/* Creates the missing folders above a file. */
 static bool make_folders(const char *path)
 {
     char folder[PATH_MAX];
@@ -231,7 +232,8 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
         }
     } while (descriptor < 0 && errno == EEXIST);
     if (descriptor >= 0) {
-        (void)flock(descriptor, LOCK_EX | LOCK_NB); /* says that somebody writes it */
+        (void)flock(descriptor,
+                    LOCK_EX | LOCK_NB); /* marks the file as being written */
         temporary->next = temporaries;
         temporaries = temporary;
         clean_beside(temporary->path);
@@ -240,8 +242,8 @@ int file_temporary_open(struct file_temporary *temporary, const char *beside)
     return descriptor;
 }
 
-/* Some file systems have neither this way of renaming nor hard links; there a file that appears
- * just now may be replaced. */
+/* Renames a file without replacing another. Some file systems support neither this nor hard
+ * links; there a file that appears at the same moment may be replaced. */
 static bool rename_new(const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -289,7 +291,7 @@ bool file_temporary_rename(struct file_temporary *temporary, const char *path)
     return temporary_rename(temporary, path, true);
 }
 
-/* The same where nothing has that name yet; errno is EEXIST where something has. */
+/* Renames the file only if nothing has that name yet; otherwise errno is EEXIST. */
 static bool file_temporary_rename_new(struct file_temporary *temporary,
                                       const char *path)
 {
@@ -304,7 +306,7 @@ void file_temporary_remove(struct file_temporary *temporary)
     pthread_mutex_unlock(&temporaries_lock);
 }
 
-/* `number` is that of the system's error. */
+/* Abandons the draft and sets the message of the system's error `number`. Returns false. */
 static bool fail(struct file_draft *draft, int number, struct error *error)
 {
     file_draft_abandon(draft);
@@ -390,7 +392,7 @@ bool file_draft_add_parts(struct file_draft *draft,
 
 static bool close_draft(struct file_draft *draft, struct error *error)
 {
-    /* A full disk may show only now. */
+    /* A full disk may be reported only at closing. */
     bool is_closed = close(draft->descriptor) == 0 && !file_operation_fails();
     int number = errno;
 
@@ -404,7 +406,7 @@ static bool close_draft(struct file_draft *draft, struct error *error)
     return fail(draft, number, error);
 }
 
-/* What was read while the draft was written is an input too. */
+/* Files that were read while the draft was written are inputs too. */
 static bool refuse_input(struct file_draft *draft, struct error *error)
 {
     if (draft->is_direct || file_inputs_refuse(draft->target, error)) {

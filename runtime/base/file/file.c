@@ -1,4 +1,4 @@
-/* Whole files: read at once, written beside their name and renamed. */
+/* Whole files: reading and writing. */
 #include "runtime/base/file/file.h"
 
 #include "runtime/base/file/draft.h"
@@ -14,7 +14,7 @@
 
 #define READ_STEP ((size_t)64 << 10)
 
-/* ---- failing on purpose ---- */
+/* ---- simulated failures, for tests ---- */
 
 static atomic_size_t operations_left;
 static atomic_bool is_failing_on;
@@ -72,7 +72,7 @@ static bool fail_errno(struct error *error, const char *path, const char *what)
     int number = errno;
 
     error_set_at(error, ERROR_SYSTEM, path, 1, 1, "%s: %s", what, strerror(number));
-    errno = number; /* told by it, too */
+    errno = number; /* callers read it, too */
     return false;
 }
 
@@ -156,7 +156,7 @@ static bool read_open_file(int descriptor,
         if ((uint64_t)status.st_size > limit) {
             return fail_too_large(error, path, limit);
         }
-        /* One byte more lets the last read find the end without growing the buffer. */
+        /* One extra byte lets the last read find the end without growing the buffer. */
         if (!buffer_reserve(bytes, (size_t)status.st_size + 1)) {
             return error_set_memory(error);
         }
@@ -186,7 +186,7 @@ bool file_read(const char *path,
 
 /* ---- writing ---- */
 
-/* Those parts of which something is left; `done` bytes of the first were written. */
+/* Lists the unwritten rests of the parts; `done` bytes of the first part are written already. */
 static int
 list_parts(const struct slice *parts, size_t count, size_t done, struct iovec *vectors)
 {
@@ -195,7 +195,7 @@ list_parts(const struct slice *parts, size_t count, size_t done, struct iovec *v
     for (size_t i = 0; i < count; i++, done = 0) {
         if (parts[i].size > done) {
             vectors[listed++] = (struct iovec){
-                /* The system only reads them. */
+                /* writev only reads the bytes. */
                 .iov_base = (void *)(uintptr_t)(parts[i].bytes + done),
                 .iov_len = parts[i].size - done,
             };

@@ -1,5 +1,5 @@
-/* Whole files: read at once, written beside their name and renamed, so that nobody ever sees
- * half of one. Errors begin with `path:1:1: `. */
+/* Whole files: read at once, and written under a temporary name and renamed, so that nobody ever
+ * sees an incomplete one. Errors start with `path:1:1: `. */
 #ifndef MONITORCH_BASE_FILE_FILE_H
 #define MONITORCH_BASE_FILE_FILE_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No permission bits are wanted but those that the umask leaves. */
+/* The permission bits of a new file are those that the umask allows. */
 #define FILE_MODE_DEFAULT UINT32_MAX
 
 struct file_info {
@@ -23,33 +23,35 @@ struct file_info {
     uint64_t inode;
 };
 
-/* Follows symbolic links. A file that cannot be examined does not exist. */
+/* Follows symbolic links. A file that cannot be inspected counts as missing. */
 struct file_info file_inspect(const char *path);
 
-/* Appends the whole file. Fails for a directory, and for more than `limit` bytes. */
+/* Appends the whole file to `bytes`. Returns false for a directory, and for more than `limit`
+ * bytes. */
 bool file_read(const char *path,
                size_t limit,
                struct buffer *bytes,
                struct error *error);
 
-/* The same from an open descriptor that messages call `name`. */
+/* The same for an open descriptor; `name` is its name in messages. */
 bool file_read_descriptor(int descriptor,
                           const char *name,
                           size_t limit,
                           struct buffer *bytes,
                           struct error *error);
 
-/* Makes the file hold `bytes`, and its missing folders too. The text is written to a temporary file
- * in the same folder, which then gets the name: on failure the old file is untouched and nothing is
- * left behind. An existing file keeps its permission bits, a new one gets `mode`. Symbolic links
- * are followed; what is no regular file (a device, a pipe) is written as it is. */
+/* Replaces the file's content with `bytes`; missing folders are created. The bytes are written
+ * to a temporary file in the same folder, which is then renamed: on failure the old file is
+ * untouched and no temporary file is left. An existing file keeps its permission bits, a new one
+ * gets `mode`. Symbolic links are followed. A path that is no regular file (a device, a pipe) is
+ * written directly. */
 bool file_write(const char *path,
                 struct slice bytes,
                 uint32_t mode,
                 struct error *error);
 
-/* Writes to an open descriptor that messages call `name`: several parts, one behind the other, at
- * most FILE_PARTS_MAX. */
+/* Writes several parts in order, at most FILE_PARTS_MAX, to an open descriptor; `name` is its
+ * name in messages. */
 #define FILE_PARTS_MAX 4
 bool file_write_parts(int descriptor,
                       const char *name,
@@ -61,19 +63,19 @@ bool file_write_descriptor(int descriptor,
                            struct slice bytes,
                            struct error *error);
 
-/* Removes the temporary files of all threads and lets no thread make or rename one any more: the
- * last thing that a process does when a signal ends it. */
+/* Removes the temporary files of all threads, and blocks every thread that would create or
+ * rename one. It is the last thing that a process does when a signal ends it. */
 void file_abandon_all(void);
 
-/* Tests: the `countdown`-th operation from now on that changes the disk fails as on a full
- * disk. 0 switches failing off. Also set at start from MONITORCH_TEST_FAIL_WRITE (a number, or
- * `N+` for each operation after it too). */
+/* For tests: makes the `countdown`-th operation from now on that changes the disk fail as on a
+ * full disk. 0 disables it. Also set at start from MONITORCH_TEST_FAIL_WRITE (a number, or `N+`
+ * to let each later operation fail too). */
 void file_fail_after(size_t countdown);
-/* The same, and each operation after it fails too. */
+/* The same, but each later operation fails too. */
 void file_keep_failing_after(size_t countdown);
 
-/* For what changes the disk by other ways than this module's: counts an operation; true, with
- * errno set, where it is one that has to fail. */
+/* Counts an operation, for code that changes the disk without these functions. Returns true,
+ * with errno set, if the operation must fail. */
 bool file_operation_fails(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The files that this process reads and must not write over. */
+/* Input files: the list of files that must not be overwritten. */
 #include "runtime/base/file/inputs.h"
 
 #include "runtime/base/file/file.h"
@@ -14,9 +14,9 @@ struct file_identity {
     uint64_t device, inode;
 };
 
-/* Files may be read by several threads. */
+/* Several threads may read files. */
 static pthread_mutex_t inputs_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct file_identity *inputs; /* owned, until the process ends */
+static struct file_identity *inputs; /* owned until the process ends */
 static size_t input_count, input_capacity;
 static bool is_kept;
 

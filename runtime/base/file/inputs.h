@@ -1,6 +1,6 @@
-/* The files that this process reads and must not write over. The commands switch it on; elsewhere
- * nothing is kept and nothing refused. A file is known by its device and inode, whatever links
- * lead to it. */
+/* Input files: the files that this process reads and must not overwrite. The commands enable the
+ * list; without that, nothing is listed or refused. A file is identified by device and inode, so
+ * links do not matter. */
 #ifndef MONITORCH_BASE_FILE_INPUTS_H
 #define MONITORCH_BASE_FILE_INPUTS_H
 
@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* From now on files are kept: those that are mapped to be read (runtime/base/file/mapping.h), and those
- * that are added. */
+/* Enables the list. From now on it gets files that are mapped for reading
+ * (runtime/base/file/mapping.h), and those that are added explicitly. */
 void file_inputs_begin(void);
-/* Keeps the file of an open descriptor. Fails where memory runs out. */
+/* Adds the file of an open descriptor. Returns false if memory runs out. */
 bool file_inputs_add(int descriptor, struct error *error);
-/* The same for a file that will be read; a name without a file is ignored. */
+/* Adds a file that will be read later. A path without a file is ignored. */
 bool file_inputs_add_path(const char *path, struct error *error);
-/* False, with an error of ERROR_USAGE, where `path` leads to a file that is kept. */
+/* Returns false, with an ERROR_USAGE, if `path` leads to a listed file. */
 bool file_inputs_refuse(const char *path, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Ending when told to without leaving temporary files behind. */
+/* Interrupts: ending the process by a signal without leaving temporary files. */
 #include "runtime/base/file/interrupt.h"
 
 #include "runtime/base/file/file.h"
@@ -10,12 +10,12 @@
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/* Globals, because the thread that waits for signals is the process's own. */
+/* Globals, because the process has only one thread that waits for signals. */
 static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool (*handler)(void *context, int signal_number);
 static void *handler_context;
 
-/* What the process had when it began; a program that it becomes gets it back. */
+/* The process's settings before interrupt_start, for interrupt_restore. */
 static bool is_started;
 static sigset_t first_mask;
 static void (*first_pipe)(int);
@@ -51,7 +51,7 @@ void interrupt_end_by(int signal_number)
     _exit(128 + signal_number);
 }
 
-/* The signals that are not ignored; a shell lets background jobs ignore SIGINT. */
+/* The ending signals that are not ignored; a shell lets background jobs ignore SIGINT. */
 static sigset_t wanted_signals(void)
 {
     sigset_t set;
@@ -68,7 +68,8 @@ static sigset_t wanted_signals(void)
     return set;
 }
 
-/* A thread of its own waits for the signals, because it may take locks, and a handler not. */
+/* A separate thread waits for the signals, because it can take locks and a signal handler
+ * cannot. */
 static void *wait_for_signal(void *unused)
 {
     sigset_t set = wanted_signals();
@@ -99,7 +100,7 @@ void interrupt_start(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     failure = pthread_create(&thread, &attributes, wait_for_signal, NULL);
     pthread_attr_destroy(&attributes);
-    if (failure != 0) { /* better to end at once than not at all */
+    if (failure != 0) { /* ending with temporary files is better than not ending */
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     }
 }

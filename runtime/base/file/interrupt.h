@@ -1,23 +1,23 @@
-/* Ending at a signal (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files behind. */
+/* Interrupts: ending at a signal (Ctrl-C, SIGTERM, SIGHUP) without leaving temporary files. */
 #ifndef MONITORCH_BASE_FILE_INTERRUPT_H
 #define MONITORCH_BASE_FILE_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* Call before other threads start. From then on a signal that would end the process first
- * removes the temporary files; a signal that was ignored stays ignored. Writing to a closed
- * pipe gives EPIPE instead of a signal. */
+/* Must be called before other threads start. From then on, a signal that ends the process first
+ * removes the temporary files. A signal that was ignored stays ignored. Writing to a closed pipe
+ * returns EPIPE instead of raising a signal. */
 void interrupt_start(void);
 
-/* Signals are as before interrupt_start: to be called before exec, because a program inherits the
- * signals that are blocked, and would not end at Ctrl-C. */
+/* Restores the signals as they were before interrupt_start. Must be called before exec: a
+ * program inherits blocked signals, and would not end at Ctrl-C. */
 void interrupt_restore(void);
 
-/* From now on a signal calls `handle` first, with `context`, on a thread of its own; if it returns
- * true the process continues. NULL: nothing is called. A prompt handles Ctrl-C so. */
+/* Sets a function that a signal calls first, with `context`, on a separate thread. If it returns
+ * true, the process continues. NULL: no function. A prompt uses it for Ctrl-C. */
 void interrupt_ask(bool (*handle)(void *context, int signal_number), void *context);
 
-/* Ends the process as that signal would have, after the temporary files are removed. */
+/* Removes the temporary files and ends the process by that signal. */
 void interrupt_end_by(int signal_number);
 
 #endif

@@ -1,5 +1,5 @@
-/* A file that grows and is written through memory: opened, locked, grown, mapped. Each call that changes
- * the file first checks that the descriptor still is this file (`is_ours`). */
+/* Mapped files: opening, locking, growing and mapping. Each function that changes the file first
+ * checks that the descriptor still belongs to it (`is_ours`). */
 #include "runtime/base/file/mapping.h"
 
 #include "runtime/base/file/file.h"
@@ -21,7 +21,7 @@
     #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Programs count on the lowest free number, and hand some on by number (to children, to `dup2`). */
+/* Programs rely on the lowest free number, and pass some numbers on (to children, to `dup2`). */
 #define DESCRIPTOR_FROM 100
 
 #define ZEROS_SIZE ((size_t)64 * 1024)
@@ -35,7 +35,7 @@ fail_errno(struct error *error, const struct mapping *mapping, const char *what)
     return false;
 }
 
-/* Whether the descriptor still is this file. */
+/* Whether the descriptor still belongs to this file. */
 static bool is_ours(const struct mapping *mapping)
 {
     struct stat status;
@@ -70,9 +70,9 @@ static bool check_regular(const struct mapping *mapping,
     return true;
 }
 
-/* Moves the descriptor away from the numbers that the program's own files get. Its first three
- * are never kept, also where the program has closed them: what it prints must not land in this
- * file. The numbers after these are left to the program where the limit of files allows it. */
+/* Moves the descriptor away from the numbers that the program's own files get. The first three
+ * numbers are never used, even if the program has closed them, since its output must not end up
+ * in this file. The next ones are left to the program if the limit of open files allows it. */
 static bool move_descriptor(struct mapping *mapping)
 {
     int moved;
@@ -95,7 +95,7 @@ static bool move_descriptor(struct mapping *mapping)
     return true;
 }
 
-/* Moves the descriptor and notes which file it is. */
+/* Moves the descriptor, and stores the file's device and inode. */
 static bool adopt_descriptor(struct mapping *mapping)
 {
     struct stat status;
@@ -111,8 +111,8 @@ static bool adopt_descriptor(struct mapping *mapping)
     return true;
 }
 
-/* Checks before opening, because opening a device may already do something to it, and again
- * after, because the name may have come to mean another file. */
+/* Checks the file before opening, because opening a device can already have an effect, and again
+ * after it, because the path may lead to another file by then. */
 static bool
 open_checked(struct mapping *mapping, int flags, const char *what, struct error *error)
 {
@@ -153,7 +153,7 @@ bool mapping_open(struct mapping *mapping,
     if (!*is_new && errno != EEXIST) {
         return fail_errno(error, &result, "cannot be made");
     }
-    /* A link to nowhere exists by its own name, and is then made where it leads to. */
+    /* A dangling link counts as existing; the file is then created at the link's target. */
     if (!*is_new &&
         !open_checked(&result, O_RDWR | O_CREAT, "cannot be written", error)) {
         return false;
@@ -236,7 +236,7 @@ bool mapping_cut(struct mapping *mapping, uint64_t size, struct error *error)
     return result == 0 || fail_errno(error, mapping, "cannot be cut to its size");
 }
 
-/* Beyond the limit of a file's size the system would send a signal that ends the process. */
+/* Writing beyond the limit of a file's size would raise a signal that ends the process. */
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -291,18 +291,18 @@ static bool allocate_blocks(int descriptor, uint64_t offset, size_t size)
                      ? -1
                      : fallocate(descriptor, 0, (off_t)offset, (off_t)size);
     } while (result != 0 && errno == EINTR);
-    /* Where the file system cannot, writing the zeros sets the room apart as well. */
+    /* If the file system does not support it, writing the zeros reserves the space as well. */
     return result == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/* Writing zeros costs less than it saves: the pages that a write brings in are large and are
- * mapped many at a time, those that a fault brings in are small (measured on ext4: 33 against
- * 127 ns for each 160 bytes that are then written). Where a large page lies across the end of a
- * page table it is mapped bit by bit, in time that grows with the square of its size: so the
- * writes, and the pages with them, are of a middling size. */
+/* Writes zeros, which costs less than it saves. The pages that a write creates are large and are
+ * mapped many at a time; those that a fault creates are small (measured on ext4: 33 against 127
+ * ns for each 160 bytes that are written later). But a large page that crosses the end of a page
+ * table is mapped in steps, in time that grows with the square of its size. So the writes, and
+ * with them the pages, have a medium size. */
 static bool write_zeros(int descriptor, uint64_t offset, size_t size)
 {
-    static char zeros[ZEROS_SIZE]; /* never written to */
+    static char zeros[ZEROS_SIZE]; /* never changed */
 
     while (size > 0) {
         size_t count = size < sizeof zeros ? size : sizeof zeros;
@@ -316,7 +316,7 @@ static bool write_zeros(int descriptor, uint64_t offset, size_t size)
     return true;
 }
 
-/* What tests say of the disk. */
+/* Reads the size and free space of the disk that a test has set. */
 static bool
 read_test_disk(const struct mapping *mapping, uint64_t *size, uint64_t *free)
 {
@@ -388,7 +388,7 @@ mapping_map(struct mapping *mapping, uint64_t offset, size_t size, struct error 
         fail_errno(error, mapping, "cannot be mapped into memory");
         return NULL;
     }
-    /* Saves the faults; older systems do not know it, and then the faults come. */
+    /* Prevents page faults. Older systems do not support it; there the faults occur. */
     (void)madvise(bytes, size, MADV_POPULATE_WRITE);
     return bytes;
 }

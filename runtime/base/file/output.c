@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Of a terminal that does not say how many columns it has. */
+/* The width of a terminal that does not report one. */
 #define WIDTH_DEFAULT 80
 
 bool color_read(enum color *color, const char *text, struct error *error)
@@ -56,7 +56,7 @@ size_t output_width(void)
     return WIDTH_DEFAULT;
 }
 
-/* A message that cannot be told is lost: there is nobody left to tell. */
+/* A message that cannot be printed is lost: there is no other place for it. */
 void output_print_error(struct slice text)
 {
     struct error ignored;

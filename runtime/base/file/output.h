@@ -8,33 +8,32 @@
 
 #include <stdbool.h>
 
-/* What --color asks for. */
+/* The values of --color. */
 enum color {
     COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
     COLOR_ALWAYS,
     COLOR_NEVER,
 };
 
-/* Reads auto, always or never. */
+/* Reads `auto`, `always` or `never`. */
 bool color_read(enum color *color, const char *text, struct error *error);
-/* Whether what is written to the descriptor gets colours. */
+/* Whether output to the descriptor is coloured. */
 bool color_is_wanted(enum color color, int descriptor);
 
-/* How many columns standard output has: those of the variable COLUMNS, else of the terminal. 0: it is no
- * terminal, and as wide as need be. */
+/* The number of columns of standard output: the variable COLUMNS, else the terminal's width. 0:
+ * it is no terminal, and lines can have any length. */
 size_t output_width(void);
 
-/* Prints to standard output. A closed pipe ends the process, quietly; false, with a message,
- * where the text cannot be written. */
+/* Prints to standard output. A closed pipe ends the process without a message. Returns false,
+ * after a message, if the text cannot be written. */
 bool output_print(struct slice text);
 
-/* Text that is made piece by piece is printed from so many bytes on. */
+/* Text that is generated in parts is printed once it has this many bytes. */
 #define OUTPUT_PIECE ((size_t)128 * 1024)
 
-/* Prints what the buffer holds, where that is `least` bytes or more, and empties it. */
+/* Prints and empties the buffer if it holds at least `least` bytes. */
 bool output_flush(struct buffer *text, size_t least);
 
-/* Prints to standard error. */
 void output_print_error(struct slice text);
 
 #endif

@@ -3,7 +3,8 @@
 
 #ifdef HASH_X86
 
-    /* What xxhash.h includes comes before the functions are given their target. */
+    /* The headers that xxhash.h includes must precede the pragma that sets the functions'
+     * target. */
     #include <immintrin.h>
     #include <stdlib.h>
     #include <string.h>

@@ -1,4 +1,4 @@
-/* The checksum of zip archives, by carry-less multiplication where the processor has it. */
+/* CRC-32, by carry-less multiplication if the processor supports it. */
 #include "runtime/base/hash/crc32.h"
 
 #include <stddef.h>
@@ -6,24 +6,24 @@
 
 static size_t crc32_fold(uint32_t *sum, const unsigned char *bytes, size_t size);
 
-/* CRC-32 by folding: 128 bytes at a time are multiplied, as polynomials without carries, by what
- * powers of x leave when divided by the checksum's polynomial, so that the remainder stays the
- * same while the message gets shorter. Gopal et al., "Fast CRC Computation for Generic
- * Polynomials Using PCLMULQDQ Instruction", Intel 2009; the constants are the paper's, for bits
- * in reflected order. */
+/* CRC-32 by folding. A state of 128 bytes is multiplied, as polynomials without carries, by
+ * remainders of powers of x modulo the checksum's polynomial, and added to the next 128 bytes.
+ * This shortens the message and keeps its remainder. Gopal et al., "Fast CRC Computation for
+ * Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009; the constants are the paper's,
+ * for reflected bits. */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
     #include <immintrin.h>
 
     #define FOLDS __attribute__((target("avx,pclmul")))
-    #define LANES 8 /* as many as hide the latency of a multiplication */
+    #define LANES 8 /* enough to hide the latency of a multiplication */
     #define STEP  (16 * LANES)
 
-    /* What moves a state on by 128 bits. */
+    /* The powers that shift a state by 128 bits. */
     #define POWERS_128 _mm_set_epi64x(0x00ccaa009e, 0x01751997d0)
 
-    /* A loop over lanes is to be none: all of them stay in registers. */
+    /* Loops over lanes are unrolled, so that all lanes stay in registers. */
     #ifdef __clang__
         #define UNROLLED _Pragma("clang loop unroll(full)")
     #else
@@ -35,7 +35,7 @@ FOLDS static inline __m128i load(const unsigned char *bytes)
     return _mm_loadu_si128((const __m128i *)(const void *)bytes);
 }
 
-/* `state` moved on by as many bits as `powers` says, and `next` added. */
+/* Shifts `state` by the number of bits that `powers` stand for, and adds `next`. */
 FOLDS static inline __m128i fold(__m128i state, __m128i powers, __m128i next)
 {
     __m128i low = _mm_clmulepi64_si128(state, powers, 0x00);
@@ -44,7 +44,7 @@ FOLDS static inline __m128i fold(__m128i state, __m128i powers, __m128i next)
     return _mm_xor_si128(_mm_xor_si128(low, high), next);
 }
 
-/* The 32 bits that 128 leave. */
+/* Reduces 128 bits to the checksum's 32. */
 FOLDS static uint32_t reduce(__m128i state, __m128i powers)
 {
     const __m128i last_power = _mm_set_epi64x(0, 0x0163cd6124);
@@ -62,7 +62,7 @@ FOLDS static uint32_t reduce(__m128i state, __m128i powers)
     return (uint32_t)_mm_extract_epi32(_mm_xor_si128(state, product), 1);
 }
 
-/* `sum` with the words of 128 bits behind it. */
+/* Folds the remaining words of 128 bits into `sum`, and reduces it. */
 FOLDS static uint32_t
 finish(__m128i sum, const unsigned char *bytes, const unsigned char *end)
 {
@@ -74,7 +74,7 @@ finish(__m128i sum, const unsigned char *bytes, const unsigned char *end)
     return reduce(sum, powers);
 }
 
-/* Words that follow each other made one. */
+/* Folds consecutive words into one. */
 FOLDS static __m128i join(const __m128i *state, int count)
 {
     const __m128i powers = POWERS_128;
@@ -97,7 +97,8 @@ FOLDS static uint32_t fold_few(uint32_t sum, const unsigned char *bytes, size_t 
 /* `size` is a multiple of 16 and at least STEP. */
 FOLDS static uint32_t fold_all(uint32_t sum, const unsigned char *bytes, size_t size)
 {
-    const __m128i powers = _mm_set_epi64x(0x014a7fe880, 0x01e88ef372); /* 1024 bits */
+    const __m128i powers =
+        _mm_set_epi64x(0x014a7fe880, 0x01e88ef372); /* a shift by 1024 bits */
     const unsigned char *end = bytes + size;
     __m128i state[LANES];
 
@@ -188,7 +189,7 @@ size_t crc32_fold(uint32_t *sum, const unsigned char *bytes, size_t size)
 #else
 
 /* Adds as many of the bytes as this processor can add at once to the checksum, whose bits are
- * not inverted; how many those were, 0 where it cannot. */
+ * not inverted here. Returns their number; 0: not supported. */
 static size_t crc32_fold(uint32_t *sum, const unsigned char *bytes, size_t size)
 {
     (void)sum;
@@ -199,7 +200,7 @@ static size_t crc32_fold(uint32_t *sum, const unsigned char *bytes, size_t size)
 
 #endif
 
-/* The checksums are linear: that of a byte is made of those of its bits. */
+/* CRC-32 is linear: the checksum of a byte is the sum of the checksums of its bits. */
 #define BIT(i, bit, sum) ((i) >> (bit)&1 ? (sum) : 0u)
 #define ENTRY(i)                                                                       \
     (BIT(i, 0, 0x77073096u) ^ BIT(i, 1, 0xee0e612cu) ^ BIT(i, 2, 0x076dc419u) ^        \
@@ -218,7 +219,7 @@ static const uint32_t sums_of_bytes[256] = {
     ENTRIES_64(192),
 };
 
-/* Here the checksum's bits are not inverted. */
+/* The checksum's bits are not inverted here. */
 static uint32_t add_bytes(uint32_t sum, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -1,4 +1,3 @@
-/* Hashes of bytes: XXH3, the same on every machine. Not for keeping secrets. */
 #include "runtime/base/hash/hash.h"
 
 #include "runtime/base/hash/kinds.h"

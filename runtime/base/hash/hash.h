@@ -1,4 +1,4 @@
-/* Hashes of bytes: XXH3, the same on every machine. Not for keeping secrets. */
+/* Hashes of bytes: XXH3, the same on every machine. Not cryptographic. */
 #ifndef MONITORCH_BASE_HASH_HASH_H
 #define MONITORCH_BASE_HASH_HASH_H
 
@@ -9,10 +9,10 @@
 
 uint64_t hash_64(struct slice data);
 
-/* The low half is first. */
+/* result[0] is the low half. */
 void hash_128(struct slice data, uint64_t result[2]);
 
-/* hash_64 of bytes that are added in pieces. It holds no memory, and may just be dropped. */
+/* hash_64 of bytes that are added in parts. It owns no memory, so it needs no release. */
 struct hash_stream {
     alignas(64) unsigned char state[576];
 };

@@ -1,5 +1,4 @@
-/* The same hash made with wider vectors, for the processors that have them. Private to the
- * hash. */
+/* The same hash with wider vectors, for processors that support them. Private to the hash. */
 #ifndef MONITORCH_BASE_HASH_KINDS_H
 #define MONITORCH_BASE_HASH_KINDS_H
 

@@ -1,4 +1,4 @@
-/* The selection language: globs, names and what is in them, files, ranges of lines, lists. */
+/* The selection language: globs, names and their parts, files, ranges of lines, lists. */
 #include "runtime/base/selection/selection.h"
 
 #include "runtime/base/memory.h"
@@ -9,16 +9,17 @@
 
 /* ---- globs ----
  *
- * Matching keeps one place to return to, behind the last star: an earlier star never has to give up
- * what it matched, since the later one can match more. So it costs at most text times glob. */
+ * Matching keeps one place to return to, after the last star. An earlier star never has to give
+ * up its match, since the later one can match more. So a match costs at most the size of the
+ * text times that of the glob. */
 
 enum dialect {
     DIALECT_SETS,     /* `?` and sets */
-    DIALECT_BRACKETS, /* `?`; brackets mean themselves */
-    DIALECT_SEGMENT,  /* `\` makes the next character mean itself */
+    DIALECT_BRACKETS, /* `?`; brackets are literal */
+    DIALECT_SEGMENT,  /* `\` makes the next character literal */
 };
 
-/* The character at `*at`, which is stepped over it. */
+/* Returns the character at `*at`, and advances `*at`. */
 static uint32_t next_character(struct slice text, size_t *at)
 {
     uint32_t code;
@@ -26,7 +27,7 @@ static uint32_t next_character(struct slice text, size_t *at)
 
     assert(*at < text.size);
     if (size == 0) {
-        /* No character has such a number, so that a bad byte equals itself alone. */
+        /* No character has such a number, so a bad byte equals only itself. */
         code = 0x80000000u | (unsigned char)text.bytes[*at];
         size = 1;
     }
@@ -34,8 +35,8 @@ static uint32_t next_character(struct slice text, size_t *at)
     return code;
 }
 
-/* The offset behind the set that opens at `start`, or 0 where it is never closed. A `]` that
- * comes first in a set is a member of it. */
+/* The offset after the set that opens at `start`, or 0 if it is never closed. A `]` that comes
+ * first in a set is a member of it. */
 static size_t find_set_end(struct slice glob, size_t start)
 {
     size_t i = start + 1;
@@ -51,7 +52,7 @@ static size_t find_set_end(struct slice glob, size_t start)
     return 0;
 }
 
-/* `members` is what stands between the brackets. */
+/* Whether the set has the character. `members` is the text between the brackets. */
 static bool has_member(struct slice members, uint32_t character)
 {
     bool is_inverted = slice_starts(members, SLICE("!"));
@@ -71,7 +72,7 @@ static bool has_member(struct slice members, uint32_t character)
     return is_inverted;
 }
 
-/* Matches one character with the item of the glob at `*at`, and steps over that item. */
+/* Matches one character with the item of the glob at `*at`, and advances `*at` after that item. */
 static bool
 item_match(struct slice glob, size_t *at, uint32_t character, enum dialect dialect)
 {
@@ -100,7 +101,7 @@ static bool match_by(struct slice text, struct slice glob, enum dialect dialect)
     size_t in_text = 0;
     size_t in_glob = 0;
     size_t retry_text = 0;
-    size_t retry_glob = 0; /* behind the last star; 0 before the first one */
+    size_t retry_glob = 0; /* after the last star; 0 before the first one */
 
     while (in_text < text.size) {
         size_t behind = in_text;
@@ -140,12 +141,12 @@ bool glob_match_segment(struct slice text, struct slice glob)
 
 /* ---- names ---- */
 
-/* The closest fit of the parts of `whole` that end before a `.` or a `[`. */
+/* The closest fit of the parts of `whole` that end before a `.` or `[`. */
 static enum name_fit part_select(struct slice whole, struct slice glob)
 {
     enum name_fit best = NAME_OTHER;
-    bool has_dot_behind = false; /* behind the part in question */
-    size_t depth = 0;            /* of brackets: a dot in `d['a.b']` parts nothing */
+    bool has_dot_behind = false; /* after the current part */
+    size_t depth = 0; /* of brackets: the dot in `d['a.b']` separates nothing */
 
     for (size_t i = whole.size; i-- > 1;) {
         char byte = whole.bytes[i];
@@ -271,7 +272,7 @@ bool line_range_read(struct line_range *range, struct slice text)
 
 bool line_place_read(struct slice *file, struct line_range *range, struct slice text)
 {
-    size_t start = text.size; /* behind the last colon */
+    size_t start = text.size; /* after the last colon */
 
     while (start > 0 && text.bytes[start - 1] != ':') {
         start--;
@@ -297,7 +298,7 @@ bool list_next(struct slice *rest, struct slice *item)
         depth += rest->bytes[end] == '[';
         depth -= rest->bytes[end] == ']' && depth > 0;
     }
-    if (depth > 0) { /* a `[` that is never closed means itself */
+    if (depth > 0) { /* a `[` that is never closed is literal */
         end = slice_find(*rest, SLICE(","), 0);
     }
     *item = slice_part(*rest, 0, end);

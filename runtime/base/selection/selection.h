@@ -1,5 +1,6 @@
-/* The selection language: globs, names and what is in them, files, ranges of lines, lists. One parser
- * and one matcher for all commands and interfaces; docs/reference/selection.md is the page for users. */
+/* The selection language: globs, names and their parts, files, ranges of lines, lists. All
+ * commands and interfaces use this parser and matcher; docs/reference/selection.md is the page
+ * for users. */
 #ifndef MONITORCH_BASE_SELECTION_H
 #define MONITORCH_BASE_SELECTION_H
 
@@ -8,41 +9,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the whole of `text` matches a glob: `*` any run (dots and slashes too), `?` one character,
- * `[abc]`, `[a-z]`, `[!a]` one of a set; a `[` that is never closed means itself. A text that has
- * the brackets themselves matches too: `out[0]` is matched by `out[0]` and by `out[*]`. Bytes that are
- * no UTF-8 count as a character each. */
+/* Whether the whole of `text` matches a glob: `*` matches any run of characters (also dots and
+ * slashes), `?` one character, `[abc]`, `[a-z]` and `[!a]` one of a set. A `[` that is never
+ * closed is literal. Brackets also match themselves: `out[0]` is matched by `out[0]` and by
+ * `out[*]`. Bytes that are not UTF-8 count as one character each. */
 bool glob_match(struct slice text, struct slice glob);
 
-/* The same for a segment of a tracer's path: `*` is any run, a `\` makes the character after it mean
- * itself, all others mean themselves. */
+/* The same for a segment of a tracer's path: `*` matches any run of characters, `\` makes the
+ * next character literal, and all others are literal. */
 bool glob_match_segment(struct slice text, struct slice glob);
 
-/* What a glob selects of a value. A glob that matches a name selects what is in it as well: `box` is also
- * `box[0]` and `box.item`. Greater fits are closer. */
+/* How a glob selects a value. A glob that matches a name also selects its parts: `box` selects
+ * `box[0]` and `box.item`. Greater values are closer fits. */
 enum name_fit {
-    NAME_OTHER,        /* the glob matches nothing of it */
+    NAME_OTHER,        /* no match */
     NAME_OF_ATTRIBUTE, /* it matches `box`, and the value is `box.item` or `box.item[0]` */
-    NAME_OF_ITEM, /* it matches `box`, and the value is `box['a']` by its written name */
-    NAME_ITSELF,  /* it matches the written name, or the name with the path */
+    NAME_OF_ITEM, /* it matches `box`, and the value is `box['a']` by its assigned name */
+    NAME_ITSELF, /* it matches the assigned name, or the name with the path */
 };
 
-/* `name` is the name as it was written, `path` the place inside its value: `out` and `[0]`; either may be
+/* `name` is the assigned name, `path` the place in its value: `out` and `[0]`. Either may be
  * empty. The name with its path is cut to 512 bytes. */
 enum name_fit name_select(struct slice name, struct slice path, struct slice glob);
 
-/* Whether a glob selects a file: it matches the path, or its last parts (`model.py`, `nets/model.py`; a
- * leading `./` and `../` are left out). One that begins with `/` selects a folder with all in it. */
+/* Whether a glob selects a file: it matches the path or its last parts (`model.py`,
+ * `nets/model.py`). A leading `./` or `../` is ignored. A glob that starts with `/` also selects
+ * a folder with all its files. */
 bool file_select(struct slice path, struct slice glob);
 
 struct line_range {
     size_t first; /* from 1 */
-    size_t last;  /* inclusive; SIZE_MAX where it is open */
+    size_t last;  /* inclusive; SIZE_MAX: no end */
 };
 
-/* Reads `N`, `N-M`, `N-` or `-M`. After false `range` is as it was. */
+/* Reads `N`, `N-M`, `N-` or `-M`. Returns false for other texts; `range` is unchanged then. */
 bool line_range_read(struct line_range *range, struct slice text);
-/* What a message says was expected. */
+/* The expectation, for messages. */
 #define LINE_RANGE_EXPECTED                                                            \
     "N, N-M, N- or -M: lines count from 1, the last is not before the first"
 
@@ -51,19 +53,19 @@ static inline bool line_range_has(struct line_range range, size_t line)
     return line >= range.first && line <= range.last;
 }
 
-/* Reads `FILE:N-M`, or such a range alone; `file` is empty then. */
+/* Reads `FILE:N-M`, or only a range; `file` is empty then. */
 bool line_place_read(struct slice *file, struct line_range *range, struct slice text);
 
-/* The digits at the start of `text`, which they are cut from. False where there are none, and where
- * the number is too large. */
+/* Reads the digits at the start of `text`, and removes them from it. Returns false if there are
+ * none, or the number is too large. */
 bool digits_read(struct slice *text, size_t *number);
 
-/* Steps through a list with commas between its items: `q,k*`. False at its end. A comma inside brackets
- * parts nothing, so that `out[0, 1]` is one item. Items may be empty. */
+/* Reads the next item of a list separated by commas: `q,k*`. Returns false at its end. A comma
+ * inside brackets separates nothing, so `out[0, 1]` is one item. Items may be empty. */
 bool list_next(struct slice *rest, struct slice *item);
 
-/* Adds the items of a list, without empty ones, to an array of the caller (memory_free). False where
- * memory ran out. */
+/* Adds the items of a list that are not empty to an array, which the caller frees with
+ * memory_free. Returns false if memory runs out. */
 bool list_collect(struct slice **items, size_t *count, struct slice list);
 
 #endif
