@@ -1,4 +1,5 @@
-"""How TensorSaver writes: a file a tensor (pt), or a file a context (safetensors, mtrace)."""
+"""The file formats of TensorSaver: a file for each tensor (pt), or for each context (safetensors,
+mtrace)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
-    """ValueError where there is no such format."""
+    """Makes the format of that name. Raises ValueError if there is none."""
     if name == "pt":
         return PtFiles(ownership)
     if name == "safetensors":
@@ -30,7 +31,7 @@ def make_format(name: str, ownership: Ownership) -> PtFiles | ContextFiles:
 
 
 class PtFiles:
-    """`{full name}.call{n}.pt`, each with one tensor."""
+    """Files `{full name}.call{n}.pt`, each with one tensor."""
 
     def __init__(self, ownership: Ownership) -> None:
         self._ownership = ownership
@@ -44,9 +45,9 @@ class PtFiles:
         advance: Callable[[int], int],
         norm_only: bool,
     ) -> None:
-        """Saves as this call, or as a later one whose files are free.
+        """Saves under the number `call`, or a later one whose files do not exist.
 
-        `leaves`: how each tensor is reached, and the tensor. `folder` ends with a slash.
+        `leaves` has each tensor with its path in the value. `folder` ends with a slash.
         `advance(call)` returns the next number to try if files of that one exist.
         """
         ownership, owners = self._ownership, _ownership.owners
@@ -59,7 +60,7 @@ class PtFiles:
             with _ownership.lock:
                 is_new = not ownership.expects_files and path not in owners
                 if is_new:
-                    # As Owner(...), which would be a function of Python.
+                    # Same as Owner(...), which would call a Python function.
                     owners[path] = tuple.__new__(Owner, (process, ownership.serial, path))
                     _ownership.unfinished.add(path)
             try:
@@ -89,7 +90,7 @@ class PtFiles:
         advance: Callable[[int], int],
         norm_only: bool,
     ) -> int:
-        """Where this process has written the file already, or it was there before."""
+        """Saves a tensor whose file exists, or was written by this process before."""
 
         def write(path: str, number: int, may_replace: bool) -> bool:
             result = _recorder.save_pt(
@@ -105,18 +106,20 @@ class PtFiles:
         return self._ownership.write(lambda number: f"{stem}.call{number}.pt", call, advance, write)
 
     def end(self, context: int) -> None:
-        """All is written already."""
+        """Does nothing: each file is written at once."""
 
     def reset(self) -> None:
-        """Files are known by their calls' numbers alone."""
+        """Does nothing: the names of files depend only on the numbers of calls."""
 
     def close(self) -> None:
-        """All is written already."""
+        """Does nothing: each file is written at once."""
 
 
 class ContextFiles:
-    """`{prefix}.context{n}.{suffix}`, with all that is saved in one context; what is saved outside
-    of any is in a file that close() ends."""
+    """Files `{prefix}.context{n}.{suffix}`, each with all tensors of one context.
+
+    Tensors saved outside of any context are in a file that close() ends.
+    """
 
     def __init__(self, ownership: Ownership, suffix: str, make_writer: Any) -> None:
         self._ownership = ownership
@@ -124,7 +127,7 @@ class ContextFiles:
         self._make_writer = make_writer
         self._counts: dict[str, int] = {}
         self._lock = threading.RLock()
-        self._writers: dict[int, _Writer] = {}  # number of a context, 0 for none
+        self._writers: dict[int, _Writer] = {}  # by number of the context; 0: no context
         self._process = os.getpid()
         weakref.finalize(self, _finish_all, self._writers)
 
@@ -137,7 +140,8 @@ class ContextFiles:
         advance: Callable[[int], int],
         norm_only: bool,
     ) -> None:
-        """Saves as this call, or as a later one that no other saver has in this folder."""
+        """Saves under the number `call`, or a later one that no other saver has used in this
+        folder."""
 
         def find_name(number: int) -> str:
             return os.path.join(folder, f"{name}.call{number}")
@@ -153,13 +157,13 @@ class ContextFiles:
                 writer.file.add(tensor, name.key(leaf, call), place=name.place, norm_only=norm_only)
 
     def end(self, context: int) -> None:
-        """The context of that number is left: its file is finished."""
+        """Finishes the file of the context with that number, which has ended."""
         with self._lock:
             writer = self._writers.pop(context, None)
         _finish(writer)
 
     def reset(self) -> None:
-        """Begins with the first file again."""
+        """Finishes all files, and starts again with the first file."""
         with self._lock:
             _finish_all(self._writers)
             self._counts.clear()
@@ -170,7 +174,8 @@ class ContextFiles:
             _finish_all(self._writers)
 
     def _see_to_the_end(self) -> None:
-        """Children of multiprocessing end without what runs at an interpreter's end."""
+        """Makes a child of multiprocessing finish its files: it exits without calling atexit
+        functions."""
         util = sys.modules.get("multiprocessing.util")
         if util is not None and self._process != os.getpid():
             self._process = os.getpid()
@@ -199,13 +204,13 @@ class ContextFiles:
 
 
 class _Writer:
-    """A file that is being written, by the process that began it."""
+    """A file in writing, by the process that began it."""
 
     def __init__(self, path: str, file: Any, former: _Writer | None) -> None:
         self.path = path
         self.file = file
         self.process = os.getpid()
-        # Its parent's, in a forked process: that one is not to be touched here.
+        # In a forked process, the parent's writer, which must not be used or freed here.
         self.former = former
 
 

@@ -1,4 +1,4 @@
-"""The tensors in tuples, lists, dicts and dataclasses, and what each is called there."""
+"""The tensors in tuples, lists, dicts and dataclasses, and their paths in these."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from monitorch._recorder import is_tensor
 
-_MRO = type.__dict__["__mro__"].__get__  # what a metaclass or a class says of itself is not asked
+_MRO = type.__dict__["__mro__"].__get__  # read without asking the metaclass or the class
 _DICT = type.__dict__["__dict__"].__get__
 _MISSING = object()
 
 
 def _find_static(kind: type, name: str) -> object:
-    """What the class or one of its bases holds under that name; no code of theirs is run."""
+    """The value of that name in the class or one of its bases. No code of theirs is run."""
     for base in _MRO(kind):
         found = _DICT(base).get(name, _MISSING)
         if found is not _MISSING:
@@ -25,8 +25,8 @@ def _find_static(kind: type, name: str) -> object:
 def is_container(value: object) -> bool:
     """Whether the value may hold tensors.
 
-    Only its type is used: an object may answer for any attribute, as torch.fx's proxies do, and
-    isinstance() asks it for its class.
+    Only its type is used: an object may have every attribute, as torch.fx's proxies do, and
+    isinstance() reads the object's `__class__`.
     """
     kind = type(value)
     if issubclass(kind, type) or is_tensor(value):
@@ -35,13 +35,13 @@ def is_container(value: object) -> bool:
 
 
 def _fields(kind: type) -> "list[str] | None":
-    """Of a dataclass."""
+    """The fields of a dataclass."""
     fields = _find_static(kind, "__dataclass_fields__")
     return list(fields) if isinstance(fields, dict) else None
 
 
 def find_leaves(value: object) -> list[tuple[str, Any]]:
-    """[(how it is reached, tensor)]: `[0]`, `['k']`, `.field`; one with "" for a tensor itself.
+    """[(path, tensor)], with paths such as `[0]`, `['k']`, `.field`, and "" for a tensor itself.
 
     Other values in a container are skipped, and so is a container inside itself.
     """
@@ -82,7 +82,8 @@ def _pairs(container: Any) -> Iterator[tuple[object, object]]:
 
 
 def _field_value(container: object, field: str) -> object:
-    """From the instance's dictionary or its slot; no property is called. _MISSING: it is not there."""
+    """The value in the instance's dictionary or its slot; no property is called. _MISSING if there
+    is none."""
     found = _find_static(type(container), field)
     if isinstance(found, MemberDescriptorType):
         try:
@@ -98,7 +99,8 @@ def _field_value(container: object, field: str) -> object:
 
 
 def _key_text(key: object, index: int) -> str:
-    """Only of plain keys is it known that their texts are short and stay the same."""
+    """The text of a key. Only plain keys are known to have texts that are short and do not
+    change."""
     if isinstance(key, (str, int, float, bool, bytes, type(None))):
         return repr(key)
     return f"<{type(key).__name__} {index}>"

@@ -1,4 +1,4 @@
-"""Under which names tensors are saved."""
+"""The names under which tensors are saved."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 
 class FullName(str):
-    """`prefix.module_path.name`, the parts that are not empty: what is counted, and what files
-    are named after. It knows its parts, and in which context it is saved; and where in
-    the program, if that is not the nearest line outside of this package."""
+    """`prefix.module_path.name`, without empty parts: the name for counts and files.
+
+    It has its parts, the context in which it is saved, and the place in the program, if that is not
+    the nearest line outside of this package.
+    """
 
     __slots__ = ("prefix", "module_path", "name", "context", "place")
 
@@ -30,7 +32,7 @@ class FullName(str):
     of = classmethod(_recorder.make_full_name)
 
     def of_module(self) -> str:
-        """`module_path.name`: the same in each context."""
+        """`module_path.name`, which is equal in all contexts."""
         return f"{self.module_path}.{self.name}" if self.module_path else self.name
 
     def key(self, leaf: str, call: int) -> Key:

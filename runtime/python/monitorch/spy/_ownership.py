@@ -20,12 +20,12 @@ _Write = Callable[[str, int, bool], bool]
 
 logger = logging.getLogger("monitorch.spy.saver")
 
-# File systems take their times from a clock that may be a tick behind.
+# File systems use the time of a clock that may be a tick late.
 _STARTED = time.time() - 0.01
 _serials = itertools.count()
-lock = threading.Lock()  # of what follows
-owners: dict[str, Owner] = {}  # of paths, and of names in files
-unfinished: set[str] = set()  # files that are not there before they are whole
+lock = threading.Lock()  # protects the following two
+owners: dict[str, Owner] = {}  # by paths, and by names in files
+unfinished: set[str] = set()  # files that do not exist before they are complete
 
 
 class Owner(NamedTuple):
@@ -34,17 +34,18 @@ class Owner(NamedTuple):
     file: str
 
     def is_gone(self) -> bool:
-        """Whether somebody has removed the file."""
+        """Whether the file was removed."""
         return self.file not in unfinished and not os.path.lexists(self.file)
 
 
 class Ownership:
-    """What one saver may replace; `overwrite` is True, False, or None for the rules above."""
+    """The files that one saver may replace. `overwrite` is True, False, or None for the rules
+    above."""
 
     def __init__(self, overwrite: bool | None) -> None:
         self.overwrite = overwrite
         self.serial = next(_serials)
-        #: Files may be there that it did not write: each is asked for before anything is written.
+        #: Whether files that it did not write may exist: each path is then checked before a write.
         self.expects_files = overwrite is False
         self._warned: set[str] = set()
 
@@ -57,10 +58,12 @@ class Ownership:
         *,
         is_whole: bool = True,
     ) -> int:
-        """Calls `write(path, number, may_replace)` with the first path that may be had, and
-        returns its number; `write` returns False where a file is there and was not replaced.
-        `advance(number)` gives the next number to be tried. Unless the file `is_whole` then,
-        `finish` must be called when it is."""
+        """Calls `write(path, number, may_replace)` with the first path that this saver may use.
+        Returns its number.
+
+        `write` returns False if the file exists and was not replaced. `advance(number)` returns the
+        next number to try. Unless `is_whole`, `finish` must be called when the file is complete.
+        """
         path = find_path(number)
         is_free = self._write_at(path, number, write, may_be_own=True)
         while not is_free:
@@ -79,7 +82,7 @@ class Ownership:
         advance: Callable[[int], int],
         file: str,
     ) -> int:
-        """The same for names within a file: nothing is written."""
+        """Does the same for names within a file, without writing."""
         may_be_own = True
         while self._acquire(find_name(number), file, may_be_own) == "others":
             self._pass(find_name(number))
@@ -88,13 +91,13 @@ class Ownership:
         return number
 
     def _acquire(self, name: str, file: str, may_be_own: bool) -> Literal["own", "new", "others"]:
-        """`name` is the file itself, which is begun then, or of something in it."""
+        """Reserves a name: of the file itself, which is then begun, or of something in it."""
         me = Owner(os.getpid(), self.serial, file)
         with lock:
             owner = owners.get(name)
             is_own = owner is not None and owner[:2] == me[:2]
             if owner is not None and not (is_own and may_be_own):
-                # What another has had in a file that is now of this saver is gone with it.
+                # Another saver's names in a file end when this saver replaces the file.
                 is_replaced = name != file == owner.file and not is_own
                 if not (self.overwrite or is_replaced or owner.is_gone()):
                     return "others"
@@ -119,14 +122,14 @@ class Ownership:
         return is_written
 
     def _give_back(self, path: str, status: str) -> None:
-        """Nothing was written."""
+        """Releases a path to which nothing was written."""
         finish(path)
         if status == "new":
             with lock:
                 owners.pop(path, None)
 
     def _write_first(self, path: str, number: int, write: _Write) -> bool:
-        """As _write_at, where no saver of this process has written the file."""
+        """Writes a file that no saver of this process has written yet."""
         if not os.path.lexists(path) and write(path, number, False):
             return True
         if self.overwrite is False:
@@ -143,7 +146,7 @@ class Ownership:
         return write(path, number, True)
 
     def _pass(self, path: str) -> None:
-        """Warns that the path belongs to another saver, before the next one is tried."""
+        """Warns that the path belongs to another saver, before the next path is tried."""
         if self.overwrite is False:
             raise _exists(path)
         self._warn(
@@ -160,17 +163,18 @@ class Ownership:
 
 
 def finish(path: str) -> None:
-    """The file is whole, or nothing is there."""
+    """Marks the file as complete, or as not written."""
     with lock:
         unfinished.discard(path)
 
 
 def _is_of_this_run(path: str) -> bool:
-    """Whether the file was written since this process started; another must have done it."""
+    """Whether the file was written since this process started, which another process or saver
+    did."""
     try:
         return os.stat(path).st_mtime >= _STARTED
     except FileNotFoundError:
-        return False  # it has just been removed
+        return False  # it was removed in between
 
 
 def _exists(path: str) -> FileExistsError:

@@ -1,4 +1,4 @@
-"""`python -m monitorch run --spy NAMES`: what saves the tensors of those names in the whole run."""
+"""`python -m monitorch run --spy NAMES`: saves the tensors of those names during the whole run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _UNKNOWN = "unknown"
 
 
 class RunSaver(TensorSaver):
-    """Knows every module whose method runs: nobody registers them. Each process that the program
-    forks has a folder of its own below the program's."""
+    """A saver for which every module whose method runs is registered. Each process that the program
+    forks has its own folder below the program's."""
 
     def __init__(self, folder: str, names: str) -> None:
         super().__init__(folder, names=names)
@@ -43,8 +43,8 @@ class RunSaver(TensorSaver):
 
 
 def begin(names: str, folder: str, is_quiet: bool) -> None:
-    """From now on. Raises ValueError for names that are none, OSError where the folder cannot be
-    made."""
+    """Saves from now on. Raises ValueError for invalid names, and OSError if the folder cannot be
+    created."""
     place = Path(folder).absolute()
     saver = _open(names, _add_rank(place))
     _children.spied = names, str(place)
@@ -53,14 +53,14 @@ def begin(names: str, folder: str, is_quiet: bool) -> None:
 
 
 def begin_child(names: str, folder: str) -> None:
-    """In a process that multiprocessing has started anew."""
+    """Saves in a process that multiprocessing has spawned."""
     _children.spied = names, folder
     _open(names, Path(folder) / _name_process())
 
 
 def _open(names: str, place: Path) -> RunSaver:
     saver = RunSaver(str(place), names)
-    DebugContext(saver, threads=True).__enter__()  # it stays open until the process ends
+    DebugContext(saver, threads=True).__enter__()  # open until the process ends
     return saver
 
 
@@ -69,7 +69,7 @@ def _name_process() -> str:
 
 
 def _add_rank(folder: Path) -> Path:
-    """torchrun's ranks have folders of their own."""
+    """The folder of this rank of torchrun, or `folder`."""
     rank, world = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     if rank.isdigit() and world.isdigit() and int(world) > 1:
         return folder / f"rank{int(rank)}"
@@ -77,7 +77,7 @@ def _add_rank(folder: Path) -> Path:
 
 
 def _report(saver: RunSaver, names: str, folder: str, process: int) -> None:
-    """At exit."""
+    """Prints at exit what was saved."""
     if os.getpid() != process:
         return
     for text in saver._watch.explain_unmatched():

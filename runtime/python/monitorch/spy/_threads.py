@@ -1,8 +1,8 @@
-"""Threads, and what executors run, in the contexts that were open where they were begun.
+"""Contexts in threads and executors: they run in the contexts that were open at their start.
 
-A context variable is a thread's own: a thread that starts has no context open. While a
-DebugContext with `threads=True` is open anywhere, Thread.start and ThreadPoolExecutor.submit hand
-on those of the thread that calls them.
+A context variable belongs to a thread: a new thread has no context open. While a DebugContext with
+`threads=True` is open anywhere, Thread.start and ThreadPoolExecutor.submit pass on the open
+contexts of the calling thread.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-Contexts = tuple[Any, Any]  # the innermost, and the others in the same way, or None
+Contexts = tuple[Any, Any]  # the innermost, and the others in the same form, or None
 
 _lock = threading.Lock()
 _user_count = 0
 
 
 def begin(variable: ContextVar[Contexts | None]) -> None:
-    """A context is opened that threads are given."""
+    """Called when a context with `threads=True` is opened."""
     global _user_count
     with _lock:
         _user_count += 1
@@ -29,7 +29,7 @@ def begin(variable: ContextVar[Contexts | None]) -> None:
 
 
 def end() -> None:
-    """It is closed. What runs already keeps its contexts."""
+    """Called when it is closed. Threads that run already keep their contexts."""
     global _user_count
     with _lock:
         _user_count -= 1
@@ -38,7 +38,7 @@ def end() -> None:
 
 
 def _given(contexts: Contexts | None) -> Contexts | None:
-    """Those of the contexts that threads are given."""
+    """The contexts with `threads=True`."""
     if contexts is None:
         return None
     others = _given(contexts[1])
@@ -47,7 +47,7 @@ def _given(contexts: Contexts | None) -> Contexts | None:
     return others
 
 
-_installed: list[tuple[type, str, Any, Any]] = []  # class, name, before and now
+_installed: list[tuple[type, str, Any, Any]] = []  # class, name, original, replacement
 
 
 def _install(variable: ContextVar[Contexts | None]) -> None:
@@ -59,7 +59,7 @@ def _install(variable: ContextVar[Contexts | None]) -> None:
     @functools.wraps(start)
     def start_within(self: Any) -> None:
         contexts = _given(variable.get())
-        # A pool's thread outlives what is submitted, and is given that one's contexts each time.
+        # A pool's thread outlives its jobs; each job brings its own contexts.
         if contexts is not None and getattr(self, "_target", None) is not thread._worker:
             _carry_run(self, contexts, variable)
         start(self)
@@ -83,13 +83,14 @@ def _replace(kind: type, name: str, function: Any) -> None:
 def _uninstall() -> None:
     while _installed:
         kind, name, before, now = _installed.pop()
-        # Whoever has replaced ours in turn calls it: with no context open it only passes on.
+        # Another library may have replaced the replacement and call it. Without an open context it
+        # only calls the original.
         if getattr(kind, name) is now:
             setattr(kind, name, before)
 
 
 def _carry_run(thread: Any, contexts: Contexts, variable: ContextVar[Contexts | None]) -> None:
-    """Makes the thread run within the contexts, once."""
+    """Makes the thread's next run use the contexts."""
     run = thread.run
 
     def run_within() -> None:

@@ -1,4 +1,4 @@
-"""Values read from files, as what the program works with: torch, NumPy, or neither."""
+"""Values read from files, as torch tensors, NumPy arrays or memoryviews."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-#: Bytes, strides in bytes or None, whether their conjugates and their negatives are meant.
+#: Bytes, strides in bytes or None, and whether the values are to be conjugated and negated.
 Raw = tuple[bytearray, "tuple[int, ...] | None", bool, bool]
 Reader = Callable[[int, bool], Raw]
 
-#: dtype -> the struct format of its items, as they come packed; complex numbers are two of them.
+#: dtype -> the struct format of its packed items; a complex number is two of them.
 _FORMATS = {
     "bool": "?",
     "uint8": "B",
@@ -26,7 +26,7 @@ _FORMATS = {
     "complex64": "f",
     "complex128": "d",
 }
-#: What NumPy has itself.
+#: dtypes that NumPy has.
 _NUMPY = {*_FORMATS, "float16", "float32"} - {"complex32"}
 
 
@@ -69,7 +69,7 @@ def _array(numpy: Any, raw: Raw, dtype: str, shape: tuple[int, ...]) -> Any:
 
 
 def _wide_array(numpy: Any, values: bytearray, dtype: str, shape: tuple[int, ...]) -> Any:
-    """Of a type that NumPy has not: floats as float32, bytes of what is none as they are."""
+    """An array of a dtype that NumPy lacks: floats as float32, all others as bytes."""
     if dtype == "complex32":
         wide = "complex64"
     else:
@@ -78,12 +78,12 @@ def _wide_array(numpy: Any, values: bytearray, dtype: str, shape: tuple[int, ...
 
 
 def _view(values: bytearray, dtype: str, shape: tuple[int, ...]) -> Any:
-    """Of complex numbers the last dimension is real part and imaginary part."""
+    """A memoryview. For complex numbers, its last dimension is the real and the imaginary part."""
     opaque = dtype.endswith("_x2") or dtype.startswith("q")
     item = _FORMATS.get(dtype, "B" if opaque else "f")
     if dtype.startswith("complex"):
         shape = (*shape, 2)
     view: Any = memoryview(values)
     if not values or len(shape) > 64:
-        return view.cast(item)  # a memoryview has no dimensions of size 0, and 64 at most
+        return view.cast(item)  # a memoryview has no dimensions of size 0, and at most 64
     return view.cast(item, shape)

@@ -1,8 +1,8 @@
-"""Tensors that are saved without a spy_save: what instrumented code makes under certain names, in
-certain modules, on certain lines, at certain calls, or with certain values.
+"""Tensors that are saved without a call of spy_save: those that instrumented code assigns to
+certain names, in certain modules, on certain lines, at certain calls, or with certain values.
 
-Names and lines are chosen in C, once for each instrumented file; the rest is asked here, at each
-visit of a chosen site.
+Names and lines are selected in C, once for each instrumented file; the other conditions are checked
+here, at each visit of a selected site.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("monitorch.spy.saver")
 
-_NAME_LIMIT = 10_000  # a program may have a prefix for each of its steps
+_NAME_LIMIT = 10_000  # a program may have a new prefix in each of its steps
 
 
 class Watch:
-    """What a TensorSaver saves by itself, in the contexts that it is the saver of."""
+    """The watch of a TensorSaver: saves selected values in the saver's own contexts."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Watch:
 
         self._contexts = _contexts
         self._plain_save = DebugContext._save
-        self._saver = weakref.ref(saver)  # which holds this
+        self._saver = weakref.ref(saver)  # weak, since the saver owns this
         self._names = _wishes.read_texts("names", names)
         self._lines = _wishes.read_lines(lines)
         self._watcher = _recorder.make_watcher(
@@ -63,20 +63,20 @@ class Watch:
         self._is_checked = False
 
     def begin(self) -> None:
-        """A context of the saver is entered."""
+        """Called when a context of the saver is entered."""
         _hooks.learn_layout()
         _hooks.begin_watching(self._watcher, self._visit)
 
     def end(self) -> None:
-        """And left."""
+        """Called when a context of the saver ends."""
         _hooks.end_watching(self._watcher)
         if not self._is_checked and sys.exc_info()[0] is None:
-            self._is_checked = True  # by now a name that no code has is mostly a slip
+            self._is_checked = True  # a name that matches nothing by now is probably misspelled
             for text in self.explain_unmatched():
                 logger.warning("%s", text)
 
     def explain_unmatched(self) -> Iterator[str]:
-        """A sentence for each name, line and module that selects nothing in the code that ran."""
+        """A sentence for each name, line and module that matches nothing in the code that ran."""
         from monitorch import _unmatched
 
         paths = list(self.paths.wanted)
@@ -84,14 +84,15 @@ class Watch:
         return _unmatched.explain_saver(self._names, self._lines, globs, paths)
 
     def _visit(self, name: str, value: Any, may_be_unchanged: bool, module: Any) -> None:
-        """Instrumented code has given the name this value, in a method of the module."""
+        """Called when instrumented code has assigned the value to the name, in a method of the
+        module."""
         saver = self._saver()
         contexts = self._contexts.get()
         if saver is None or contexts is None:
             return
         context = contexts[0]
         if context.saver is not saver or not saver.enabled:
-            return  # another thread's context, or one within the saver's
+            return  # the context of another thread, or another saver's inner one
         path: str | None = context.module_path_override
         path = path or ("manual" if module is None else find_path(saver, module))
         is_known = self.paths.wanted.get(path)
@@ -126,14 +127,14 @@ class Watch:
             self._warn(str(full_name), error)
 
     def _warn(self, full_name: str, error: Exception) -> None:
-        """No request names this very tensor: the program continues."""
+        """Warns, since the program must continue: no request names this tensor itself."""
         if full_name not in self._warned:
             self._warned.add(full_name)
             logger.warning("%s was not saved: %s", full_name, error)
 
     def _is_wanted(self, saver: TensorSaver, full_name: FullName, value: Any) -> bool:
-        """Whether it holds a tensor that is to be saved. One that is not is counted only: a file's
-        number counts all values of its name."""
+        """Whether the value holds a tensor to be saved. If not, it is only counted: the numbers of
+        files count all values of their names."""
         leaves = [value] if is_tensor(value) else [leaf for _, leaf in find_leaves(value)]
         if not leaves:
             return False

@@ -32,7 +32,8 @@ class Paths:
         self.wanted: dict[str, bool] = {}
 
     def find(self, module: Any, override: str | None) -> str | None:
-        """The path under which a tensor of the module's is saved; None where it is not wanted."""
+        """The path under which a tensor of the module is saved; None if the module is not
+        selected."""
         path = override or (_MANUAL if module is None else self._find(module))
         if path == _UNKNOWN:
             return None
@@ -50,7 +51,7 @@ class Paths:
             return _UNKNOWN
         path = saver.get_module_path(module)
         if path != _UNKNOWN or (saver.module_paths and not self._root_counts):
-            return path  # unknown, where somebody has said by hand which modules there are
+            return path  # "unknown", if the user has registered modules
         return self.register(saver, module)
 
     def register(self, saver: TensorSaver, module: Any) -> str:
@@ -68,19 +69,19 @@ class Paths:
         return _UNKNOWN
 
     def _register_below(self, saver: TensorSaver, model: Any) -> None:
-        """All that the model holds and that is not known yet."""
+        """Registers all modules inside `model` that are not registered yet."""
         above = find_registered(saver, model)
         if above == _UNKNOWN:
             above = self._name_root(model)
-            saver._register(model, above)  # what wraps a model goes by its path
+            saver._register(model, above)  # a wrapper has the path of its model
         for path, part in Selection(unwrap=True).find(model):
             if find_registered(saver, part) == _UNKNOWN:
                 words = [word for word in (above, path) if word != _ROOT]
                 saver._register(part, ".".join(words) or _ROOT)
 
     def _name_root(self, model: Any) -> str:
-        """The first model's modules have their plain paths; those of others, `Teacher.encoder`,
-        `Teacher-2.encoder` and so on."""
+        """The path of a root: "root" for the first model; `Teacher`, `Teacher-2` and so on for
+        others."""
         kind = type(model).__name__ if self._root_counts else _ROOT
         count = self._root_counts.get(kind, 0) + 1
         self._root_counts[kind] = count
@@ -88,13 +89,16 @@ class Paths:
 
 
 def find_registered(saver: TensorSaver, module: Any) -> str:
-    """The path that the module has already, "unknown" if it has none."""
+    """The path under which the module is registered already, or "unknown"."""
     return BaseDebugger.get_module_path(saver, module)
 
 
 def _name_unfinished(unfinished: list[Any], module: Any) -> str:
-    """A name for a module of which it is not known yet what will hold it: the path in the outermost
-    module under construction that holds it already, behind that one's class."""
+    """A name for a module while its final place is not known.
+
+    It consists of the class of the outermost module under construction that contains it, and the
+    path in that module.
+    """
     for model in unfinished:
         if "_modules" not in model.__dict__:
             continue  # nn.Module.__init__ has not been called

@@ -1,4 +1,4 @@
-"""Reads and checks the arguments by which a TensorSaver saves without spy_save."""
+"""Checks of the arguments by which a TensorSaver saves without spy_save."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Calls = int | str | Container[int]
     When = str | Callable[[Any], Any]
 
-#: What `when` names, as `_recorder.is_nonfinite` wants it.
+#: The values of `when`, as `_recorder.is_nonfinite` expects them.
 _NONFINITE = {"nan": 1, "inf": 2, "nonfinite": 3}
 
 
@@ -58,7 +58,7 @@ def read_lines(lines: Lines | None) -> tuple[tuple[str, int, int], ...]:
 
 
 def read_calls(calls: Calls | None) -> Container[int] | None:
-    """Returns what answers `number in calls`; None selects all."""
+    """Returns a container of the selected numbers; None selects all."""
     if calls is None:
         return None
     expected = "calls must be a number or numbers, such as 0, '0-9,50-', range(0, 100, 10) or {1, 5}"
@@ -77,7 +77,7 @@ def read_calls(calls: Calls | None) -> Container[int] | None:
 
 
 def read_when(when: When | None) -> Callable[[Any], bool] | None:
-    """Whether a tensor is to be saved."""
+    """Returns a function that decides whether a tensor is saved; None saves all."""
     if when is None:
         return None
     if callable(when):
@@ -90,7 +90,7 @@ def read_when(when: When | None) -> Callable[[Any], bool] | None:
 
 
 def _holds(tensor: Any, wanted: int) -> bool:
-    """Whether it holds NaN or infinities, wherever it lies."""
+    """Whether the tensor holds NaN or infinities, on any device."""
     answer = _recorder.is_nonfinite(tensor, wanted)
     if answer is not NotImplemented:
         return bool(answer)
@@ -99,4 +99,4 @@ def _holds(tensor: Any, wanted: int) -> bool:
         is_nan = wanted & 1 and bool(values.isnan().any())
         return bool(is_nan or (wanted & 2 and bool(values.isinf().any())))
     except (AttributeError, NotImplementedError, RuntimeError, TypeError):
-        return False  # a meta tensor, or another without values
+        return False  # a meta tensor, or another one without values

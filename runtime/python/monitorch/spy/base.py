@@ -88,7 +88,7 @@ class BaseDebugger:
         return _recorder.find_module_path(None, self, module)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy, as in another process, has other modules.
+        # A copy, in another process for example, has other modules.
         return self.__dict__ | {"module_paths": {}, "_registered": {}}
 
     def _register(self, module: Any, path: str) -> None:
@@ -97,7 +97,8 @@ class BaseDebugger:
         self._registered[key] = weakref.ref(module)
 
 
-#: find_path(saver, module): what its `get_module_path` gives; that of BaseDebugger is not called.
+#: find_path(saver, module): the result of the saver's `get_module_path`. That of BaseDebugger is
+#: not called, but computed in C.
 find_path: Callable[[Any, Any], str] = partial(
     _recorder.find_module_path, BaseDebugger.get_module_path
 )
@@ -157,7 +158,7 @@ class Selection:
 
 
 def _list_parts(paths: Iterable[str], count: int) -> Iterator[str]:
-    """All runs of so many segments in the paths."""
+    """All sequences of that many segments in the paths."""
     for path in paths:
         segments = path.split(".")
         for start in range(len(segments) - count + 1):

@@ -1,4 +1,4 @@
-"""Reads saved tensors back: spy_load()."""
+"""Reading of saved tensors: spy_load()."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitorch.spy import _values
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: What a tensor is known by: its prefix, module path, name and call.
+#: The key of a tensor: its prefix, module path, name and call.
 Key = tuple[str, str, str, int]
 
 _LEVELS = ("prefix", "module", "name", "call")
@@ -54,9 +54,9 @@ class SavedTensor:
     module: str
     name: str
     call: int
-    #: How many tensors the process had saved before; None where the file does not say it.
+    #: The number of tensors that the process had saved before; None if the file does not record it.
     order: int | None
-    #: Where the program saved it; "" and 0 where that is not known.
+    #: The place in the program that saved it; "" and 0 if unknown.
     file: str
     function: str
     line: int
@@ -64,7 +64,7 @@ class SavedTensor:
     shape: tuple[int, ...]
     #: "pt", "safetensors" or "mtrace"
     format: str
-    #: The file that it stands in, in the folder.
+    #: The file in the folder that holds it.
     file_name: str
     _folder: _Folder = field(repr=False, compare=False)
     _index: int = field(repr=False, compare=False)
@@ -109,9 +109,9 @@ class SavedTensors(Mapping[Any, Any]):
     def __init__(
         self, path: str, entries: Sequence[SavedTensor], damage: Sequence[str] = (), level: int = 0
     ) -> None:
-        #: What was given to spy_load.
+        #: The argument of spy_load.
         self.path = path
-        #: What could not be read, as "file: why".
+        #: Files that could not be read, as "file: reason".
         self.damage = list(damage)
         self._entries = entries
         self._level = level
@@ -147,12 +147,12 @@ class SavedTensors(Mapping[Any, Any]):
             return found[-1].load()
         return self._part(found, self._level + len(key))
 
-    # Whether two folders hold the same is asked of `monitorch diff`: tensors have no one answer.
+    # Compared by identity: `monitorch diff` compares the contents of two folders.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
     def _matching(self, key: tuple[Any, ...]) -> list[SavedTensor]:
-        """Those whose keys begin so; None is any."""
+        """The tensors whose keys begin with `key`; None matches any part."""
         wanted = [(self._level + i, part) for i, part in enumerate(key) if part is not None]
         if key and key[0] is not None and _is_hashable(key[0]):
             candidates: Sequence[SavedTensor] = self._groups.get(key[0], ())
@@ -169,7 +169,7 @@ class SavedTensors(Mapping[Any, Any]):
         wanted = key[0] if len(key) == 1 else key
         return f"no saved tensor matches {wanted!r}; {_LEVELS[self._level]} is one of {some}"
 
-    # What is there
+    # Contents
 
     def find(
         self,
@@ -259,7 +259,7 @@ def spy_load(path: str | os.PathLike[str]) -> SavedTensors:
     from monitorch import _view
 
     name = os.fsdecode(path)
-    os.stat(name)  # says what is wrong as open() does
+    os.stat(name)  # raises the same error as open() would
     opened, found, damage = _view.saved_open(name)
     folder = _Folder(name, opened)
     entries = [SavedTensor(*facts, folder, index) for index, facts in enumerate(found)]

@@ -33,8 +33,8 @@ __all__ = ["DebugContext", "TensorSaver", "get_debug_context", "spy_save"]
 
 logger = logging.getLogger(__name__)
 
-# The innermost open context and the others, (innermost, (next, …)): contexts may be closed in
-# another order than they were opened in, as tasks and generators do.
+# The open contexts as (innermost, (next, …)): contexts may be closed in another order than they
+# were opened in, as tasks and generators do.
 _contexts: ContextVar[Contexts | None] = ContextVar("monitorch_spy_contexts", default=None)
 _open_lock = threading.Lock()
 _numbers = itertools.count(1)
@@ -112,17 +112,17 @@ class TensorSaver(BaseDebugger):
         when: _wishes.When | None = None,
     ) -> None:
         super().__init__(output_dir, enabled)
-        #: name -> how many tensors were saved under it; 0 for a name that was never saved
+        #: name -> number of tensors saved under it; 0 for a name that was never saved
         self.call_counts: Counter[str] = Counter()
         self._folders: dict[str, str] = {}  # as given -> absolute, without links; ends with "/"
-        self._folder: tuple[Any, str] = None, ""  # output_dir, and the same of it
+        self._folder: tuple[Any, str] = None, ""  # output_dir, and its value in _folders
         self._warned: set[str] = set()
         self._options = (format, overwrite)
         self._selection = (names, modules, lines, calls, when)
         self._prepare()
 
     def _prepare(self) -> None:
-        """Makes what a copy has of its own."""
+        """Creates the parts that a copy does not share."""
         format, overwrite = self._options
         self._lock = threading.Lock()
         self._format = make_format(format, Ownership(overwrite))
@@ -215,7 +215,7 @@ class TensorSaver(BaseDebugger):
         return FullName.of("", "", str(name), context if is_in else None)
 
     def _count(self, full_name: FullName, former: int) -> int:
-        """The next number of the name that no other thread has got, behind the former."""
+        """The next number of the name, above `former`, that no other thread has."""
         key = str(full_name)
         with self._lock:
             call = max(self.call_counts.get(key, 0), former + 1)
@@ -223,7 +223,7 @@ class TensorSaver(BaseDebugger):
         return call
 
     def _warn_of_nothing(self, full_name: FullName, value: object) -> None:
-        """Once for each name: a mask may be None in each of many calls."""
+        """Warns once for each name: a mask may be None in each of many calls."""
         if full_name not in self._warned:
             self._warned.add(str(full_name))
             kind = type(value).__name__
@@ -237,12 +237,12 @@ class TensorSaver(BaseDebugger):
         self._folder = self.output_dir, folder
 
     def _begin(self) -> None:
-        """A context is entered."""
+        """Called when a context is entered."""
         if self._watch is not None:
             self._watch.begin()
 
     def _end(self, context: DebugContext, is_last: bool) -> None:
-        """It is left; `is_last`: it is open nowhere now."""
+        """Called when a context ends. `is_last`: it is open nowhere now."""
         if self._watch is not None:
             self._watch.end()
         if is_last:
@@ -294,7 +294,7 @@ class DebugContext:
         self.prefix = prefix
         self.module_path_override = module_path_override
         self.threads = threads
-        self.number = next(_numbers)  # unlike that of any other context
+        self.number = next(_numbers)  # unique among all contexts
         self._open_count = 0
 
     @property
@@ -321,7 +321,7 @@ class DebugContext:
         _contexts.set(_without(_contexts.get(), self))
         with _open_lock:
             if self._open_count == 0:
-                return  # it was left before, where it was not open
+                return  # it was left before, without being open
             self._open_count -= 1
             is_last = self._open_count == 0
         _compiled.end_saving()
@@ -352,7 +352,7 @@ class DebugContext:
 
 
 def _without(contexts: Contexts | None, context: DebugContext) -> Contexts | None:
-    """The open contexts but for the innermost that is this one."""
+    """The open contexts without the innermost occurrence of this one."""
     if contexts is None:
         return None
     innermost, others = contexts

@@ -195,7 +195,7 @@ class CallTracer(BaseDebugger):
             logger.warning("Calls of module '%s' are not traced: %s", path, error)
 
     def _make_hook(self, path: str, shapes: bool) -> Callable[..., None]:
-        reference = weakref.ref(self)  # torch.compile never lets go of a hook
+        reference = weakref.ref(self)  # torch.compile keeps hooks for ever
 
         def trace(module: Any, args: Any, kwargs: dict[str, Any], output: Any) -> None:
             tracer = reference()
