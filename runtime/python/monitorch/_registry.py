@@ -29,8 +29,8 @@ _factory: "Factory | None" = None
 _has_started = False
 
 files: "dict[tuple[str, object], None]" = {}
-"""(The source as tables have it, the file that ran) of all modules that have started, also of those
-that are gone: what they did may be in a trace yet."""
+"""(The source as named in tables, the file that ran) of all modules that have started, including
+modules that no longer exist: a trace may still have their events."""
 
 
 class _Entry:

@@ -22,11 +22,11 @@ class RenderOutput:
     __slots__ = ("saved_path", "displayed", "node_count", "_png", "_svg", "_cell")
 
     saved_path: "str | None"
-    """The file that it was saved to; None where it was not to be saved."""
+    """The file of the picture; None if it was not saved."""
     displayed: bool
-    """Whether a notebook was given it to show."""
+    """Whether a notebook has displayed it."""
     node_count: int
-    """How many nodes it has."""
+    """The number of its nodes."""
 
     def __init__(
         self,

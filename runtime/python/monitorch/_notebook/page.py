@@ -14,9 +14,9 @@ class Page:
     title: str
     """The verdict in one line."""
     html: bytes
-    """The file."""
+    """The contents of the page's file."""
     height: int
-    """Of the page in a notebook, in pixels."""
+    """The height of the page in a notebook, in pixels."""
 
     def __init__(self, trace: str, title: str, data: bytes, height: int) -> None:
         self.trace = trace

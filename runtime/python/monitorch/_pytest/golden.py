@@ -26,7 +26,7 @@ class Golden:
     """The golden trace of one test. A call sets options of `monitorch diff`."""
 
     path: pathlib.Path
-    """Where the golden trace is."""
+    """The path of the golden trace."""
 
     def __init__(self, item: "pytest.Item") -> None:
         self._item = item

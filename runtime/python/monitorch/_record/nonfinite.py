@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
 CHOICES = {"nan": 1, "inf": 2, "nonfinite": 3}
-"""What a recording can stop at, as the recorder knows it."""
+"""The values of `stop`, with the recorder's numbers."""
 
 
 class NonFinite(FloatingPointError):

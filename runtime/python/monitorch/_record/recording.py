@@ -41,34 +41,34 @@ class Recording:
     """
 
     path: str
-    """Where the trace is written."""
+    """The path of the trace."""
     summary: "Summary | None"
-    """What was recorded; None before the end."""
+    """The summary; None before the end."""
     is_quiet: bool
-    """Whether nothing is to be written to stderr; set before it starts."""
+    """Whether it prints nothing to stderr; set before the start."""
     is_paused: bool
-    """Whether it goes on but records nothing."""
+    """Whether it is paused: active, but recording nothing."""
     stopper: str
-    """What a program calls to end it."""
+    """The call by which a program ends it, for messages."""
     viewer: str
-    """The command that shows what was recorded."""
+    """The command that shows the recording, for messages."""
     gives_way: bool
-    """Whether another recording may begin, which ends this one: the program's own."""
+    """Whether a recording of the program's own may begin, which ends this one."""
     reader: "_flow_trace.Trace | None"
-    """What was begun for a picture alone: while nothing is held for it, another recording may begin,
-    which it is drawn from then."""
+    """The trace of `monitorch.on`, if the recording was begun only for it. While that trace holds no
+    events, another recording may begin, from which the picture is then drawn."""
     is_replaced: bool
     """Whether the recording that ended this one is written to the same file."""
     is_whole: bool
-    """Whether it is of the whole program, and no import that goes on began before it."""
+    """Whether it records the whole program, and no present import began before it."""
     owner: "_related.Header | None"
-    """The recording that had the path which was asked for: its process may have made this one."""
+    """The recording that has the requested path: its process may have started this one."""
     avoided: "tuple[str, int] | None"
-    """The path that was asked for and the process, of another program, that was writing it."""
+    """The requested path, and the process of another program that was writing it."""
     included: "_included.Included | None"
-    """What is followed without being instrumented."""
+    """The code that is followed without instrumentation."""
     last: int
-    """About so many events are kept, the newest ones; 0: all."""
+    """The approximate number of newest events that are kept; 0: all."""
     steps: "_steps.Selection"
     """The training steps that are recorded."""
 

@@ -29,11 +29,11 @@ _VARIABLES = (
 _PREFIXES = (b"OMP_", b"MKL_", b"KMP_")
 
 command: "list[str] | None" = None
-"""The program's words, where they are not the interpreter's own."""
+"""The program's words, if they differ from the interpreter's."""
 seed: "int | None" = None
-"""What random numbers were asked to begin with."""
+"""The seed of random numbers, if requested."""
 deterministic: "str | None" = None
-"""Whether deterministic algorithms were asked for: "yes", or "warn"."""
+"""Whether deterministic algorithms were requested: "yes", or "warn"."""
 
 _process = 0
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SIZE_LIMIT = 32 << 20  # the compiler refuses larger ones
 
 texts: "dict[str, bytes]" = {}
-"""Sources that no file holds, by the name that their code has: `<stdin>`."""
+"""Sources that are in no file, by the file name of their code: `<stdin>`."""
 
 
 def _read(path: str, loader: "Any") -> "bytes | None":

@@ -28,23 +28,23 @@ class Summary:
     paths: "list[str]"
     """All traces: this one, and those of child processes beside it."""
     events: int
-    """How many events were recorded in this process."""
+    """The number of events that were recorded in this process."""
     nan: int
-    """How many of them hold a NaN: values and gradients."""
+    """The number of them that hold a NaN: values and gradients."""
     lost: int
-    """How many could not be written: see `stopped`."""
+    """The number of events that could not be written: see `stopped`."""
     imports: int
-    """How many visits of lines were left out since a module was being imported."""
+    """The number of visits of lines that were left out because a module was being imported."""
     size: int
-    """Of the trace of this process, in bytes."""
+    """The size of this process's trace, in bytes."""
     stopped: "str | None"
-    """Why recording ended by itself: a full disk, the size limit, a value that it was to stop at; or
+    """The reason why recording ended by itself: a full disk, the size limit, a value of `stop`; or
     None."""
 
     left_out: int
-    """How many visits of lines that never held a tensor were not recorded: see `scalars`."""
+    """The number of visits of lines without tensors that were not recorded: see `scalars`."""
     left_out_places: "list[tuple[str, int, int]]"
-    """The lines with the most of them: file, line, how many."""
+    """The lines with the most of them: file, line, number."""
 
     def __init__(self, written: "_Written", path: str) -> None:
         self.path = path
