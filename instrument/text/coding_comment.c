@@ -1,7 +1,7 @@
-/* The comment in which a Python source names its encoding. */
+/* The comment in which a Python source declares its encoding. */
 #include "instrument/text/coding_comment.h"
 
-/* The longest name of an encoding that is looked up. */
+/* The longest name of an encoding that is known. */
 #define NAME_SIZE_MAX 40
 
 struct encoding_entry {
@@ -26,7 +26,7 @@ static bool is_name_byte(char byte)
            (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' || byte == '.';
 }
 
-/* Takes the first line off the text, which then begins behind the line's end. */
+/* Removes the first line from the text and returns it. */
 static struct slice next_line(struct slice *text)
 {
     size_t end = 0;
@@ -44,8 +44,8 @@ static struct slice next_line(struct slice *text)
     return line;
 }
 
-/* The name that a line declares: PEP 263's `^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)`.
- * `is_code` tells that the line holds more than a comment, after which Python stops looking. */
+/* The name that a line declares, by PEP 263's `^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)`.
+ * Sets `is_code` if the line holds more than a comment: Python reads no further lines then. */
 static struct slice find_name_in_line(struct slice line, bool *is_code)
 {
     static const struct slice word = {"coding", 6};
@@ -101,7 +101,7 @@ static bool is_or_starts(const char *name, const char *word)
     return strncmp(name, word, size) == 0 && (name[size] == '\0' || name[size] == '_');
 }
 
-/* The name as Python's table has it; false where it is too long to be in there. */
+/* Writes the name as Python's table has it. Returns false if it is too long to be in the table. */
 static bool normalize_name(struct slice name, char normal[NAME_SIZE_MAX + 1])
 {
     if (name.size > NAME_SIZE_MAX) {

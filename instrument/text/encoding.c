@@ -1,4 +1,4 @@
-/* The encoding of a Python source, found as Python finds it. */
+/* The encoding of a Python source, found by Python's rules. */
 #include "instrument/text/encoding.h"
 
 #include "instrument/text/coding_comment.h"
@@ -16,7 +16,7 @@ struct position {
     size_t column;
 };
 
-/* Where in its lines a UTF-8 text ends. Lines end at CR, LF and CRLF. */
+/* The line and column at which a UTF-8 text ends. Lines end at CR, LF and CRLF. */
 static struct position position_at_end(struct slice text)
 {
     struct position position = {1, 1};
@@ -45,8 +45,8 @@ enum transcode_end {
     TRANSCODE_UNKNOWN, /* iconv does not know the encoding */
 };
 
-/* Runs the converter until the input is used up, then once more without input, which makes a
- * stateful encoding return to its first state. */
+/* Runs the converter on the whole input, then once without input, which returns a stateful
+ * encoding to its initial state. */
 static enum transcode_end
 converter_run(iconv_t converter, struct slice from, struct buffer *to, size_t *consumed)
 {

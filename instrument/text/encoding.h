@@ -1,5 +1,5 @@
-/* The encoding of a Python source: found as Python finds it (byte order mark, PEP 263 comment),
- * the text turned into UTF-8 for the parser, and turned back. */
+/* The encoding of a Python source: found by Python's rules (byte order mark, PEP 263 comment),
+ * decoded to UTF-8 for the parser, and encoded again. */
 #ifndef MONITORCH_INSTRUMENT_TEXT_ENCODING_H
 #define MONITORCH_INSTRUMENT_TEXT_ENCODING_H
 
@@ -11,28 +11,27 @@
 #include <stdbool.h>
 
 struct decoded {
-    struct slice utf8; /* without byte order mark; borrowed from the source where
-                                   is_utf8, else from the arena */
-    /* As it is declared, borrowed from the source, or "utf-8". */
+    /* without byte order mark; borrowed from the source if is_utf8, else from the arena */
+    struct slice utf8;
+    /* as declared, borrowed from the source, or "utf-8" */
     struct slice encoding_name;
     const char *iconv_name; /* of static lifetime */
     bool has_bom;
-    bool is_utf8;     /* the text's bytes are the source's, less the byte order mark */
+    bool is_utf8;     /* its bytes are the source's without byte order mark */
     bool is_declared; /* a comment names the encoding */
 };
 
-/* Fails, with `path:line:column: ` before the message, where the bytes are not text in the
- * encoding they declare, where a NUL is among them, where the encoding is not known, or where
- * the text would not turn back into the very same bytes. */
+/* Decodes a source. Fails, with `path:line:column: ` before the message, if the bytes are not
+ * text in the declared encoding, contain a NUL or would not be encoded to the same bytes again,
+ * or if the encoding is not known. */
 bool encoding_decode(struct slice source,
                      const char *path,
                      struct arena *arena,
                      struct decoded *decoded,
                      struct error *error);
 
-/* Appends the text in the encoding of `decoded`, after the byte order mark if it had one.
- * Fails where the text holds a character that the encoding lacks; `out` then holds what it
- * held before. */
+/* Appends the text in the encoding of `decoded`, after the byte order mark if the source had
+ * one. Fails if the encoding lacks a character of the text; `out` is unchanged then. */
 bool encoding_encode(const struct decoded *decoded,
                      struct slice utf8,
                      struct buffer *out,

@@ -1,12 +1,12 @@
-/* Strings, with expressions inside them. */
+/* The lexer of strings and of the expressions in format strings. */
 #include "instrument/text/lexer.h"
 
 #include <string.h>
 
-/* Strings nested in strings deeper than this are not looked into. */
+/* The maximum nesting of strings in strings whose inside is read. */
 #define DEPTH_LIMIT 64
 
-/* A text, and who wants the words of the expressions in it. */
+/* A text, and the function to call for words of the expressions in it. */
 struct reader {
     struct slice text;
     lexer_visit_word visit; /* may be NULL */
@@ -69,7 +69,7 @@ size_t lexer_prefixed_string_end(struct slice text, size_t at, size_t quote)
     return prefixed_end(&reader, at, quote, 0);
 }
 
-/* A word, and the string that it begins if it is a prefix. */
+/* The end of a word, or of the string that it begins if it is a prefix. */
 static size_t word_end(const struct reader *reader, size_t at, int depth)
 {
     size_t word = lexer_word_end(reader->text, at);
@@ -151,8 +151,8 @@ static size_t field_end(const struct reader *reader, size_t at, int depth)
     return at;
 }
 
-/* The offset after an escape. `\N{DASH}` holds braces that are no field; before a field's
- * brace a backslash stands alone. */
+/* The offset after an escape. The braces of `\N{DASH}` are no field. A backslash before a
+ * field's brace stands for itself. */
 static size_t escape_end(struct slice text, size_t at, bool is_format, bool is_raw)
 {
     size_t next = at + 1;

@@ -1,4 +1,4 @@
-/* Rewriting what the grammar stumbles over. */
+/* Repairs: rewrites constructs that the grammar cannot parse. */
 #include "instrument/text/repair.h"
 
 #include "instrument/text/lexer.h"
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What stood last before the place being looked at. */
+/* The kind of token before the current position. */
 enum before {
-    BEFORE_OPERAND,    /* a star here multiplies */
-    BEFORE_OPERATOR,   /* a star here unpacks */
-    BEFORE_DEFINITION, /* `class`, `def` or `type`: a name comes next */
-    BEFORE_DEFINED,    /* that name: a bracket holds type parameters */
+    BEFORE_OPERAND,    /* a star after it multiplies */
+    BEFORE_OPERATOR,   /* a star after it unpacks */
+    BEFORE_DEFINITION, /* `class`, `def` or `type`: a name follows */
+    BEFORE_DEFINED,    /* that name: a bracket after it holds type parameters */
 };
 
 struct repair {
@@ -35,8 +35,8 @@ static size_t skip_blanks(const struct repair *repair, size_t at)
     return at;
 }
 
-/* Whether a starred item begins with something the grammar does not take behind a star: not a
- * name, an attribute or a subscript, which may be targets. */
+/* Whether a starred item begins with something that the grammar does not accept after a star. It
+ * accepts names, attributes and subscripts, which may be targets. */
 static bool is_unknown_item(const struct repair *repair, size_t at)
 {
     at = skip_blanks(repair, at);
@@ -70,7 +70,7 @@ static size_t repair_star(struct repair *repair, size_t at)
     return at + 1;
 }
 
-/* Fills `[T, *Ts]` with one long name. */
+/* Replaces `[T, *Ts]` by one long name. */
 static size_t repair_type_parameters(struct repair *repair, size_t at)
 {
     size_t nesting = 0;

@@ -1,5 +1,6 @@
-/* Constructs of Python that the grammar does not know, shown to it as ones that it does. Only
- * texts that it could not read are repaired, byte for byte in place, so that all offsets hold. */
+/* Repairs: replaces constructs of Python that the grammar does not know by constructs that it
+ * does. Only texts that the parser could not read are repaired, byte for byte in place, so that
+ * all offsets stay valid. */
 #ifndef MONITORCH_INSTRUMENT_TEXT_REPAIR_H
 #define MONITORCH_INSTRUMENT_TEXT_REPAIR_H
 

@@ -1,11 +1,11 @@
-/* The text as tree-sitter is shown it. */
+/* The text as it is passed to tree-sitter. */
 #include "instrument/text/shown.h"
 
 #include <string.h>
 
-/* The end of a run of lines that hold nothing but blanks and a backslash, and of the blanks of
- * the line that they continue; `start` where there is no such line. The indentation of such a
- * line is that of its first part. */
+/* The end of a run of lines that hold only blanks and a backslash, including the indentation of
+ * the line that they continue. Returns `start` if there is no such line. The indentation of the
+ * joined line is that of its first part. */
 static size_t
 blank_continuation_end(struct slice text, size_t start, size_t *indentation)
 {
@@ -35,7 +35,7 @@ blank_continuation_end(struct slice text, size_t start, size_t *indentation)
     }
 }
 
-/* Whether a backslash stands first on some line. */
+/* Whether some line begins with a backslash. */
 static bool has_blank_continuation(struct slice text)
 {
     const char *end = text.bytes + text.size;
@@ -73,7 +73,7 @@ void shown_copy(char *copy, struct slice text)
         }
         if (end > i) {
             memset(copy + i, ' ', end - i);
-            copy[end - indentation - 1] = '\f'; /* starts counting again */
+            copy[end - indentation - 1] = '\f'; /* restarts the count of columns */
             i = end - 1;
             continue;
         }

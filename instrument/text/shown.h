@@ -1,4 +1,4 @@
-/* The text as tree-sitter is shown it: with three changes that keep every offset.
+/* The text as it is passed to tree-sitter, with three changes that keep every offset.
  * - A CR that ends a line alone becomes LF.
  * - Each tab in an indentation becomes one space. CPython orders lines by columns with tabs of
  *   eight and demands the same order with tabs of one, so counting tabs as one gives its
@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
-/* Whether the text can be shown as it is. */
+/* Whether the text can be passed unchanged. */
 bool shown_is_same(struct slice text);
 
-/* Fills `copy`, which has room for the text. */
+/* Fills `copy`, which must have room for the text. */
 void shown_copy(char *copy, struct slice text);
 
 #endif

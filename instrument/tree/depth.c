@@ -1,4 +1,4 @@
-/* How deep nodes are nested, as CPython counts it. */
+/* The nesting depth of nodes, as CPython counts it. */
 #include "instrument/tree/depth.h"
 
 #include "instrument/text/lexer.h"
@@ -10,12 +10,13 @@
 #define BRACKET_LIMIT 200
 #define RULE_LIMIT    6000
 
-/* What one insertion nests around an expression, at most: `(_mt_v := (e)) is not …`. */
+/* The maximum nesting that one insertion adds around an expression: `(_mt_v := (e)) is not …`. */
 #define INSERTED_LEVELS   8
 #define INSERTED_BRACKETS 3
 #define INSERTED_RULES    60
 
-/* What an assignment expression gets: `((n := e) is not _mt and _mt and _mt(i, n) or n)`. */
+/* The nesting that an assignment expression gets: `((n := e) is not _mt and _mt and _mt(i, n) or
+ * n)`. */
 #define WALRUS_LEVELS   3
 #define WALRUS_BRACKETS 2
 
@@ -23,10 +24,10 @@
 #define BLOCK_RULES   8
 #define OTHER_RULES   2
 
-/* Texts of format strings shorter than this are no deeper than the limits have room for. */
+/* Format strings shorter than this cannot be nested deeper than the limits allow for. */
 #define FORMAT_SIZE 500
 
-/* How deep a node is. */
+/* The depth of a node. */
 struct path {
     uint32_t levels;
     uint32_t brackets;
@@ -39,7 +40,8 @@ struct open_node {
     uint32_t end;
     struct path path;
     uint32_t elif_count; /* of its children so far */
-    uint32_t function;   /* whose own code the inside is; 0: the module's */
+    uint32_t
+        function; /* the function to whose code the inside belongs; 0: the module */
 };
 
 struct reader {
@@ -76,15 +78,15 @@ static bool is_bracketed(enum kind kind)
     }
 }
 
-/* Kinds whose first child stands left of them in a rule that calls itself first, for which the
- * parser needs no stack: `a.b.c`, `a[0][1]`, `a + b + c`. */
+/* Whether the kind has a left-recursive rule, for which the parser needs no stack: `a.b.c`,
+ * `a[0][1]`, `a + b + c`. */
 static bool is_left_recursive(enum kind kind)
 {
     return kind == KIND_BINARY_OPERATOR || kind == KIND_BOOLEAN_OPERATOR ||
            kind == KIND_ATTRIBUTE || kind == KIND_SUBSCRIPT || kind == KIND_CALL;
 }
 
-/* `a or b or c` and `a = b = c` are one node of CPython's tree. */
+/* Whether the two are one node in CPython's tree, as `a or b or c` and `a = b = c` are. */
 static bool is_flat(enum kind kind, enum kind parent)
 {
     return kind == parent && (kind == KIND_BOOLEAN_OPERATOR ||
@@ -99,7 +101,8 @@ static void count_word(void *data, struct slice text, size_t start, size_t end)
     ++*(uint32_t *)data;
 }
 
-/* Expressions in a format string are not in the tree: no deeper than they have words. */
+/* An upper bound of the depth of expressions in a format string, which are not in the tree: the
+ * number of their words. */
 static uint32_t format_levels(const struct syntax *syntax, uint32_t node)
 {
     uint32_t count = 0;
@@ -111,7 +114,7 @@ static uint32_t format_levels(const struct syntax *syntax, uint32_t node)
     return count;
 }
 
-/* One level below `parent`. */
+/* The depth of a child of `parent`. */
 static struct path
 path_below(const struct syntax *syntax, struct open_node *parent, uint32_t node)
 {
@@ -135,7 +138,7 @@ path_below(const struct syntax *syntax, struct open_node *parent, uint32_t node)
         path.rules += OTHER_RULES;
     }
     switch (kind) {
-    case KIND_ELIF_CLAUSE: /* in CPython's tree each is inside the one before */
+    case KIND_ELIF_CLAUSE: /* in CPython's tree each elif is inside the one before */
         parent->elif_count++;
         /* fall through */
     case KIND_ELSE_CLAUSE:
@@ -164,8 +167,8 @@ static bool is_too_deep(const struct reader *reader, const struct path *path)
            path->rules + INSERTED_RULES > reader->limit.rules;
 }
 
-/* The function whose own code the inside of a node is, if it is another than that around it: what
- * stands in a definition's header runs around it. */
+/* The function to whose code the inside of a node belongs. Code in a definition's header belongs
+ * to the function around it. */
 static uint32_t function_below(const struct syntax *syntax,
                                const struct open_node *parent,
                                uint32_t node)
@@ -199,7 +202,7 @@ static void add_deep(struct reader *reader, uint32_t node, uint32_t function)
     depth->items[depth->count++] = (struct deep_node){node, function};
 }
 
-/* Whether statements may stand somewhere inside. */
+/* Whether the kind may contain statements. */
 static bool holds_statements(enum kind kind)
 {
     switch (kind) {
@@ -226,7 +229,7 @@ static bool holds_statements(enum kind kind)
     }
 }
 
-/* Reads a node. Returns the node to go on with. */
+/* Reads a node. Returns the node at which to continue. */
 static uint32_t read_node(struct reader *reader, uint32_t node)
 {
     const struct syntax *syntax = reader->syntax;

@@ -19,13 +19,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is nested deeper is left as it is. It leaves room for 300 frames around an import. */
+/* Code that is nested deeper is left unchanged. The limit leaves room for 300 frames around an
+ * import. */
 #define DEPTH_LEVEL_LIMIT 2000
 
-/* A node that is too deep. Of expressions below one, no more are listed. */
+/* A node that is nested too deep. Expressions below such an expression are not listed. */
 struct deep_node {
     uint32_t node;
-    uint32_t function; /* the definition whose own code it is in; 0: the module */
+    uint32_t function; /* the definition to whose code it belongs; 0: the module */
 };
 
 struct depth {
@@ -33,18 +34,19 @@ struct depth {
     uint32_t count;
 };
 
-/* `level_limit`: how many levels may be nested, at most DEPTH_LEVEL_LIMIT; the other limits shrink
- * in proportion. False where memory ran out. */
+/* Lists the nodes that are nested too deep. `level_limit`: the maximum number of nested levels,
+ * at most DEPTH_LEVEL_LIMIT; the other limits are scaled in proportion. Returns false if out of
+ * memory. */
 bool depth_read(struct depth *depth,
                 const struct syntax *syntax,
                 uint32_t level_limit,
                 struct arena *arena);
 
-/* The first node between two that is too deep, or 0. */
+/* The first node between two that is too deep. 0: none. */
 uint32_t depth_find_any(const struct depth *depth, uint32_t first, uint32_t end);
 
-/* The first node between two that is too deep and in the own code of `function` (0: of the module),
- * or 0. */
+/* The first node between two that is too deep and in the code of `function` (0: of the module).
+ * 0: none. */
 uint32_t
 depth_find(const struct depth *depth, uint32_t function, uint32_t first, uint32_t end);
 

@@ -1,14 +1,15 @@
-/* Functions that belong to other compilers: known by a decorator, or by a call that they are handed to.
+/* Functions of other compilers, recognised by a decorator, or by a call to which they are
+ * passed.
  *
- * Names are resolved by the file's imports, wherever these are; of several imports of a name the last
- * counts. The nodes that are walked here are in the order of the text, a node before its children, so the
- * object of an attribute is the node after it. */
+ * Names are resolved by the file's imports, at any place in it; of several imports of a name the
+ * last counts. The nodes are in the order of the text, a node before its children, so the object
+ * of an attribute is the node after the attribute. */
 #include "instrument/tree/foreign.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Full names of decorators whose functions are read from source. */
+/* The full names of decorators of compilers that read the function's source. */
 static const char *const compilers[] = {
     "torch.jit.script",
     "torch.jit.script_method",
@@ -99,7 +100,7 @@ read_import(struct foreign *foreign, uint32_t statement, struct arena *arena)
     }
 }
 
-/* The compiler that a callee or decorator names, or an empty slice. */
+/* The compiler that a callee or decorator names. Empty: none. */
 static struct slice compiler_of(const struct foreign *foreign, uint32_t node)
 {
     struct slice text = syntax_text(foreign->syntax, node);
@@ -128,7 +129,7 @@ static struct slice compiler_of(const struct foreign *foreign, uint32_t node)
     return (struct slice){NULL, 0};
 }
 
-/* `torch.jit.script(f)`, `torch.jit.script(Model())`. */
+/* Reads a call such as `torch.jit.script(f)` or `torch.jit.script(Model())`. */
 static void read_call(struct foreign *foreign, uint32_t call)
 {
     const struct syntax *syntax = foreign->syntax;

@@ -9,11 +9,11 @@
 static const char *const words[INSPECTION_WORD_COUNT] = {"locals", "vars", "dir",
                                                          "eval", "exec"};
 
-/* One visit of a function or module. */
+/* The visit of a function or module. */
 struct visit {
     struct inspection *inspection;
     const struct scope *scope;
-    /* By word: the node where comprehensions stop that have a variable of this name. */
+    /* by word: the node at which comprehensions with a variable of this name end */
     uint32_t hidden_until[INSPECTION_WORD_COUNT];
     bool is_found;
 };
@@ -23,7 +23,7 @@ static bool has_letters(struct slice text, const char *letters)
     return slice_find(text, slice_of(letters), 0) < text.size;
 }
 
-/* The word's index, or INSPECTION_WORD_COUNT. */
+/* The word's index. INSPECTION_WORD_COUNT: none of the words. */
 static uint32_t find_word(struct slice text)
 {
     uint32_t i = 0;
@@ -75,8 +75,8 @@ static void add_alias(struct inspection *inspection, struct name_id name)
     }
 }
 
-/* Whether a word stands for the builtin function here. A variable of that name is something
- * else; but a parameter that is called may have been given the builtin. */
+/* Whether a word means the builtin function here. A variable of that name does not, except a
+ * parameter that is called, which may have been given the builtin. */
 static bool
 is_builtin(const struct visit *visit, uint32_t word, uint32_t node, bool is_called)
 {
@@ -112,7 +112,8 @@ static bool means_word(const struct visit *visit, uint32_t node)
                       inspection->syntax->nodes[node - 1].kind == KIND_CALL);
 }
 
-/* `builtins.locals`: in a file without the word builtins, an attribute is another object's. */
+/* Whether it is an attribute such as `builtins.locals`. If the word builtins is not in the file,
+ * such an attribute belongs to another object. */
 static bool is_builtin_attribute(const struct inspection *inspection,
                                  uint32_t attribute)
 {
@@ -124,14 +125,14 @@ static bool is_builtin_attribute(const struct inspection *inspection,
            find_word(syntax_text(inspection->syntax, last)) < INSPECTION_WORD_COUNT;
 }
 
-/* `getattr(builtins, "locals")` */
+/* Whether it is a string as in `getattr(builtins, "locals")`. */
 static bool is_builtin_string(const struct inspection *inspection, struct slice text)
 {
     return inspection->has_builtins && text.size > 2 &&
            find_word(slice_part(text, 1, text.size - 1)) < INSPECTION_WORD_COUNT;
 }
 
-/* A word in an expression of a format string. */
+/* Visits a word in an expression of a format string. */
 static void visit_field_word(void *data, struct slice text, size_t start, size_t end)
 {
     struct visit *visit = data;
@@ -153,7 +154,7 @@ static void visit_field_word(void *data, struct slice text, size_t start, size_t
     }
 }
 
-/* Whether the value of the expression at `node` is one of the functions, or holds one. */
+/* Whether the value of the expression at `node` is or contains one of the functions. */
 static bool holds_word(const struct visit *visit, uint32_t node)
 {
     const struct syntax *syntax = visit->inspection->syntax;
@@ -198,7 +199,8 @@ static bool holds_word(const struct visit *visit, uint32_t node)
     return false;
 }
 
-/* The targets at `target` are names of what the expression at `value` holds. */
+/* Adds the targets at `target` as aliases if the expression at `value` is or contains one of the
+ * functions. */
 static void visit_binding(struct visit *visit, uint32_t target, uint32_t value)
 {
     const struct syntax *syntax = visit->inspection->syntax;
@@ -214,7 +216,7 @@ static void visit_binding(struct visit *visit, uint32_t target, uint32_t value)
     }
 }
 
-/* `from builtins import locals as own` */
+/* Adds the aliases of an import: `from builtins import locals as own`. */
 static void visit_import(struct visit *visit, uint32_t statement)
 {
     const struct syntax *syntax = visit->inspection->syntax;
@@ -236,7 +238,7 @@ static void visit_import(struct visit *visit, uint32_t statement)
     }
 }
 
-/* A comprehension's own variables hide the words. */
+/* Marks the words that a comprehension's own variables hide. */
 static void visit_comprehension(struct visit *visit, uint32_t node)
 {
     const struct syntax *syntax = visit->inspection->syntax;
@@ -264,7 +266,7 @@ static void visit_comprehension(struct visit *visit, uint32_t node)
 
 static void visit_nodes(struct visit *visit, uint32_t first, uint32_t end);
 
-/* Defaults of parameters are evaluated around the function. */
+/* Visits the defaults of parameters, which are evaluated in the frame around the function. */
 static void visit_parameters(struct visit *visit, uint32_t parameters)
 {
     const struct syntax *syntax = visit->inspection->syntax;
@@ -285,7 +287,8 @@ static void visit_parameters(struct visit *visit, uint32_t parameters)
     }
 }
 
-/* What of a function, lambda or class runs in the frame around it: all but its body. */
+/* Visits the parts of a function, lambda or class that run in the frame around it: all but the
+ * body. */
 static void visit_inner(struct visit *visit, uint32_t node)
 {
     const struct syntax *syntax = visit->inspection->syntax;
@@ -315,7 +318,7 @@ static void visit_string(struct visit *visit, uint32_t node)
     lexer_visit_fields(text, visit_field_word, visit);
 }
 
-/* Visits one node. Returns the node to go on with. */
+/* Visits one node. Returns the node at which to continue. */
 static uint32_t visit_node(struct visit *visit, uint32_t node)
 {
     const struct syntax *syntax = visit->inspection->syntax;

@@ -1,10 +1,10 @@
-/* Numbering identifiers. */
+/* Numbers the identifiers of a file. */
 #include "instrument/tree/names.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Open addressing; a slot holds a name's number plus one, 0 where it is free. */
+/* A hash table with open addressing. A slot holds a name's number plus one; 0: free. */
 struct name_index {
     uint32_t *slots; /* borrowed from the arena */
     uint32_t mask;
@@ -38,7 +38,7 @@ find_or_add(struct names *names, struct name_index *index, struct slice text)
     return (struct name_id){names->count - 1};
 }
 
-/* Facts that hold anywhere in the file. */
+/* Adds the facts that hold anywhere in the file. */
 static void
 note_statement(struct names *names, const struct syntax *syntax, uint32_t node)
 {

@@ -1,15 +1,16 @@
-/* Collecting names from expressions. */
+/* Collects the names that expressions read. */
 #include "instrument/tree/reads.h"
 
 #include <assert.h>
 
-/* Comprehensions nested deeper than this read more names than they should: no harm done. */
+/* The maximum nesting of comprehensions. Deeper ones only add too many names to the reads. */
 #define HIDDEN_LIMIT 32
 
-/* The variables of the comprehensions around a node: names that are not the function's. */
+/* The variables of the comprehensions around a node, which are not names of the function. */
 struct hidden {
     struct name_id names[HIDDEN_LIMIT];
-    uint32_t ends[HIDDEN_LIMIT]; /* the node where each stops being hidden */
+    uint32_t
+        ends[HIDDEN_LIMIT]; /* by variable: the node at which it is no longer hidden */
     uint32_t count;
 };
 
@@ -40,7 +41,7 @@ bool reads_is_dotted(const struct syntax *syntax, uint32_t node)
     return size == syntax->nodes[node].end - syntax->nodes[node].start + 1;
 }
 
-/* Adds one name, as `text`, that lives where the identifier at `node` lives. */
+/* Adds one name, as `text`, with the binding of the identifier at `node`. */
 static void reads_add_name(struct reads *reads,
                            const struct scope *scope,
                            uint32_t node,
@@ -59,7 +60,7 @@ static void reads_add_name(struct reads *reads,
     read->name = text;
     read->scope = scope_resolve(scope, names_of(scope->names, node), &read->site);
     if (text.size != syntax_text(scope->syntax, node).size) {
-        read->site = SITE_NONE; /* an attribute may be set anywhere */
+        read->site = SITE_NONE; /* an attribute may be assigned anywhere */
     }
     reads->count++;
 }
@@ -100,7 +101,8 @@ hide_targets(struct hidden *hidden, const struct scope *scope, uint32_t comprehe
     }
 }
 
-/* A callee that is an attribute reads the object before its last dot. */
+/* The callee of a call if it is an attribute: the call reads the object before its last dot. 0:
+ * another callee. */
 static uint32_t skip_method(const struct syntax *syntax, uint32_t call)
 {
     uint32_t callee = call + 1;
@@ -112,7 +114,7 @@ static uint32_t skip_method(const struct syntax *syntax, uint32_t call)
                : 0;
 }
 
-/* Reads an attribute as one dotted name where it is one. Returns the node to go on with. */
+/* Adds an attribute as one dotted name if it is one. Returns the node at which to continue. */
 static uint32_t read_attribute(struct reads *reads,
                                const struct scope *scope,
                                const struct hidden *hidden,
@@ -139,7 +141,7 @@ void reads_add(struct reads *reads,
 {
     const struct syntax *syntax = scope->syntax;
     struct hidden hidden = {.count = 0};
-    uint32_t method = 0; /* an attribute node whose last name is a method's */
+    uint32_t method = 0; /* an attribute node whose last name is that of a method */
 
     for (uint32_t i = first; i < end;) {
         while (hidden.count > 0 && hidden.ends[hidden.count - 1] <= i) {

@@ -1,17 +1,17 @@
-/* Bindings of names, function by function. */
+/* The bindings of names, by function. */
 #include "instrument/tree/scope.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Slot numbers of names that the scope declares to live elsewhere. */
+/* The slot numbers of names that are declared to be in another scope. */
 #define SLOT_NONE UINT32_MAX
 
 #define SLOT_GLOBAL (UINT32_MAX - 1)
 
 #define SLOT_NONLOCAL (UINT32_MAX - 2)
 
-/* ---- Which names a function binds itself, and which are of the scopes around it ---- */
+/* ---- the names that a function binds itself, and those of the scopes around it ---- */
 
 static void add_slot(struct scope *scope, struct name_id name, uint32_t special)
 {
@@ -27,7 +27,7 @@ static void add_slot(struct scope *scope, struct name_id name, uint32_t special)
     scope->slot_numbers[at] = special == SLOT_NONE ? scope->count++ : special;
 }
 
-/* The identifier at `node` binds its name here. */
+/* Declares that the identifier at `node` binds its name in this scope. */
 static void declare(struct scope *scope, uint32_t node)
 {
     scope->names->is_binding[node] = true;
@@ -43,7 +43,7 @@ static void declare_elsewhere(struct scope *scope, uint32_t statement, uint32_t 
     }
 }
 
-/* The name's slot number, a special one, or SLOT_NONE. */
+/* The name's slot number, or one of the special numbers. SLOT_NONE: the scope does not bind it. */
 static uint32_t scope_find_slot(const struct scope *scope, struct name_id name)
 {
     uint32_t at = name.number * 2654435761u & scope->mask;
@@ -91,7 +91,7 @@ static void scope_declare_parameters(struct scope *scope, uint32_t parameters)
     }
 }
 
-/* `import a.b as c, d.e` binds c and d. */
+/* Declares the names of an import: c and d for `import a.b as c, d.e`. */
 static void declare_imports(struct scope *scope, uint32_t statement)
 {
     const struct syntax *syntax = scope->syntax;
@@ -100,7 +100,8 @@ static void declare_imports(struct scope *scope, uint32_t statement)
 
     assert(statement < syntax->count);
     if (is_from && i != 0) {
-        i = syntax_sibling(syntax, statement, i); /* the module's name binds nothing */
+        i = syntax_sibling(syntax, statement,
+                           i); /* the name of the module is not bound */
     }
     for (; i != 0; i = syntax_sibling(syntax, statement, i)) {
         uint32_t name = i;
@@ -116,8 +117,8 @@ static void declare_imports(struct scope *scope, uint32_t statement)
     }
 }
 
-/* Assignment expressions in a comprehension bind names of the scope around it, any number of
- * times, for a generator expression even later. */
+/* Declares the names of assignment expressions in a comprehension, which belong to the scope
+ * around it. They are bound any number of times, and for a generator expression even later. */
 static void declare_comprehension(struct scope *scope, uint32_t node)
 {
     for (uint32_t i = node + 1; i < scope->syntax->nodes[node].next; i++) {
@@ -135,8 +136,8 @@ static void declare_comprehension(struct scope *scope, uint32_t node)
     }
 }
 
-/* Declares what one node binds. Returns the node to continue with: its first child, or the one
- * after it where its inside belongs to another scope. */
+/* Declares the names that one node binds. Returns the node at which to continue: its first
+ * child, or the node after it if its inside belongs to another scope. */
 static uint32_t scope_declare_node(struct scope *scope, uint32_t node)
 {
     const struct syntax *syntax = scope->syntax;
@@ -263,8 +264,7 @@ static bool allocate(struct scope *scope, uint32_t node_count)
     return true;
 }
 
-/* An upper bound of the names that can be bound: every identifier that is not in a nested
- * definition. */
+/* An upper bound of the number of bound names: all identifiers outside nested definitions. */
 static uint32_t count_identifiers(const struct syntax *syntax, uint32_t node)
 {
     uint32_t count = 0;
@@ -336,7 +336,7 @@ void scope_bind(struct scope *scope, struct name_id name, uint32_t site)
     }
 }
 
-/* Whether only statements of this scope, in their order, bind the name. */
+/* Whether the name is bound only by statements of this scope, in their order. */
 static bool is_certain(const struct scope *scope, struct name_id name, uint32_t slot)
 {
     const struct name *item = names_get(scope->names, name);
@@ -410,7 +410,7 @@ void scope_forget_all(struct scope *scope)
     }
 }
 
-/* Where memory ran out, nothing stays certain. */
+/* If out of memory, all names become uncertain. */
 void scope_leave(struct scope *scope,
                  const struct scope_state *before,
                  uint32_t first_node,

@@ -1,4 +1,5 @@
-/* The syntax of a file as a flat array: parsed by tree-sitter, filled, and searched. */
+/* The syntax of a file as a flat array: parses it with tree-sitter, fills the array, and
+ * searches it. */
 #include "instrument/tree/syntax.h"
 
 #include "instrument/text/repair.h"
@@ -15,7 +16,8 @@
 #include <threads.h>
 #include <tree_sitter/api.h>
 
-/* Blocks of up to 1,024 bytes have a free list each 16 bytes, larger ones each power of two. */
+/* Blocks of up to 1,024 bytes have a free list for each multiple of 16 bytes; larger ones have
+ * one for each power of two. */
 #define REGION_SMALL_CLASSES 64
 
 #define REGION_CLASSES (REGION_SMALL_CLASSES + 40)
@@ -23,11 +25,11 @@
 struct region_chunk;
 
 struct region {
-    struct region_chunk *chunks; /* owned; the first is the one in use */
+    struct region_chunk *chunks; /* owned; the first is the current one */
     struct region_chunk *spare;  /* owned; kept from the last parse */
-    char *next;                  /* borrowed from the chunk in use */
+    char *next;                  /* borrowed from the current chunk */
     size_t left;
-    /* Borrowed from chunks; linked through their bytes. */
+    /* borrowed from chunks; linked through their bytes */
     void *free_blocks[REGION_CLASSES];
     jmp_buf out_of_memory; /* the target of the longjmp after a failed allocation */
 };
@@ -44,16 +46,16 @@ struct comment_list {
     size_t capacity;
 };
 
-/* Everything that must be freed lives here, outside the function that calls setjmp: running out
- * of memory leaves that one by longjmp. */
+/* All memory that must be freed. It is kept outside the function that calls setjmp, which is
+ * left by longjmp if memory runs out. */
 struct parse {
     struct region region;
     struct node_list nodes;
     struct comment_list comments;
     size_t *open; /* owned; a stack of the nodes whose `next` is not known yet */
     size_t open_capacity;
-    size_t depth;   /* the most that were open */
-    char *copy;     /* owned; may be NULL: the text as tree-sitter is shown it */
+    size_t depth;   /* the maximum number of open nodes */
+    char *copy;     /* owned; may be NULL: the text as it is passed to tree-sitter */
     char *repaired; /* owned; may be NULL */
     int block_depth;
     int bracket_depth;
@@ -234,7 +236,7 @@ static void region_release(struct region *region)
     region->spare = NULL;
 }
 
-/* Forgets all blocks and keeps some chunks for the next parse. */
+/* Forgets all blocks, but keeps some chunks for the next parse. */
 static void region_reset(struct region *region)
 {
     size_t kept = 0;
@@ -278,7 +280,7 @@ const TSLanguage *tree_sitter_python(void);
 
 #define SYMBOL_LIMIT 512
 
-/* Symbols of the grammar to our kinds; written once, then only read. */
+/* The kinds of the grammar's symbols. Written once, then only read. */
 static uint16_t kind_of_symbol[SYMBOL_LIMIT];
 static once_flag symbols_once = ONCE_FLAG_INIT;
 
@@ -313,13 +315,13 @@ static enum kind node_kind(TSNode node)
     TSSymbol symbol = ts_node_symbol(node);
 
     if (symbol >= SYMBOL_LIMIT) {
-        return KIND_ERROR; /* tree-sitter's own symbol for what it could not parse */
+        return KIND_ERROR; /* tree-sitter's own symbol for text that it could not parse */
     }
     return (enum kind)kind_of_symbol[symbol];
 }
 
-/* Whether the children of a node are visited: not of those in which nothing is recorded, and
- * not of those that have none. */
+/* Whether the children of a node are visited. False for kinds in which nothing is recorded, and
+ * for kinds without children. */
 static bool has_inside(enum kind kind)
 {
     switch (kind) {
@@ -393,7 +395,7 @@ static void add_comment(struct parse *parse, TSNode node)
         .start = ts_node_start_byte(node), .end = ts_node_end_byte(node)};
 }
 
-/* Adds the node under the cursor to the arrays. Returns whether its children matter. */
+/* Adds the node under the cursor to the arrays. Returns whether its children are visited. */
 static bool visit(struct parse *parse, TSNode node)
 {
     enum kind kind;
@@ -432,7 +434,7 @@ static void push_open(struct parse *parse, size_t depth, size_t node)
     }
 }
 
-/* One level down (or up again, with `step` -1) below a node; false past a limit. */
+/* Enters a node, or leaves it if `step` is -1. Returns false if a limit is exceeded. */
 static bool nest(struct parse *parse, size_t node, int step)
 {
     enum kind kind = (enum kind)parse->nodes.items[node].kind;
@@ -443,7 +445,7 @@ static bool nest(struct parse *parse, size_t node, int step)
            parse->bracket_depth <= SYNTAX_DEPTH_LIMIT;
 }
 
-/* Walks the whole tree; false where statements or brackets are nested too deep. */
+/* Visits the whole tree. Returns false if statements or brackets are nested too deep. */
 static bool flatten(struct parse *parse, TSTree *tree)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
@@ -486,7 +488,7 @@ static bool flatten(struct parse *parse, TSTree *tree)
     return true;
 }
 
-/* False where memory ran out. */
+/* Prepares the text for tree-sitter. Returns false if out of memory. */
 static bool show_text(struct parse *parse, struct slice text, struct slice *shown)
 {
     *shown = text;
@@ -502,8 +504,8 @@ static bool show_text(struct parse *parse, struct slice text, struct slice *show
     return true;
 }
 
-/* Runs tree-sitter; false where statements are nested too deep. Leaves by longjmp where memory
- * runs out. The tree is not freed: the region is. */
+/* Runs tree-sitter. Returns false if statements are nested too deep; leaves by longjmp if out of
+ * memory. The tree is not freed: it is part of the region. */
 static bool run_parser(struct parse *parse, struct slice shown)
 {
     TSParser *parser = ts_parser_new();
@@ -533,7 +535,7 @@ static bool parse_in_region(struct parse *parse, struct slice shown)
     return is_done;
 }
 
-/* Nodes with a mistake at or below them; a mistake may lie in a part that is not kept. */
+/* Counts the nodes with an error at or below them. An error may be in a part that is not kept. */
 static size_t count_errors(const struct parse *parse)
 {
     size_t count = 0;
@@ -544,7 +546,8 @@ static size_t count_errors(const struct parse *parse)
     return count;
 }
 
-/* Parses again with what the grammar does not know repaired; keeps the better of the two. */
+/* Parses again after a repair of what the grammar does not know, and keeps the better of the two
+ * results. */
 static bool parse_repaired(struct parse *parse, struct slice shown)
 {
     struct slice repaired = {NULL, shown.size};
@@ -583,9 +586,9 @@ static void parse_release(struct parse *parse)
     region_release(&parse->region);
 }
 
-/* Fills `nodes`, without their rows and columns, and `comments`, as struct syntax has them.
- * False where memory ran out, or where blocks or brackets are nested too deep: one of the
- * depths is over the limit then, and the last node is where. */
+/* Fills `nodes`, without rows and columns, and `comments`, as described for struct syntax.
+ * Returns false if out of memory, or if blocks or brackets are nested too deep: then one of the
+ * depths is over the limit, and the last node is the place. */
 static bool parse_text(struct parse *parse, struct slice text)
 {
     struct slice shown;
@@ -598,9 +601,9 @@ static bool parse_text(struct parse *parse, struct slice text)
            (!parse->nodes.items[0].has_error || parse_repaired(parse, shown));
 }
 
-/* The grammar binds `a := b if c else d` as `(a := b) if c else d`; Python the other way. Where a
- * conditional expression begins with an assignment expression, the two change places; from the
- * last to the first, so that nested ones move all the way up. */
+/* Exchanges a conditional expression and the assignment expression at its start. The grammar
+ * parses `a := b if c else d` as `(a := b) if c else d`, Python the other way. Runs from the
+ * last node to the first, so that nested ones move all the way up. */
 static void turn_assignments(struct syntax *syntax)
 {
     for (uint32_t i = syntax->count; i-- > 1;) {
@@ -620,14 +623,14 @@ static void turn_assignments(struct syntax *syntax)
     }
 }
 
-/* A place that moves on through the text. */
+/* A position that moves forward through the text. */
 struct place_in_text {
     uint32_t offset;
     uint32_t row;
     uint32_t column;
 };
 
-/* Rows are counted in the original text: what tree-sitter was shown may have fewer. */
+/* Rows are counted in the original text, because the text for tree-sitter may have fewer. */
 static void
 place_move(struct place_in_text *place, const struct syntax *syntax, uint32_t offset)
 {
@@ -644,7 +647,7 @@ place_move(struct place_in_text *place, const struct syntax *syntax, uint32_t of
     }
 }
 
-/* Nodes and comments stand in the order of the text. */
+/* Sets the rows and columns. Nodes and comments are in the order of the text. */
 static void number_rows(struct syntax *syntax)
 {
     struct place_in_text place = {0, 0, 1};
@@ -661,8 +664,8 @@ static void number_rows(struct syntax *syntax)
     }
 }
 
-/* The offset after the line end at or after `at`, or the text's size plus one where no line
- * end follows. CR, LF and CRLF end lines. */
+/* The offset after the line end at or after `at`, or the text's size plus one if there is none.
+ * CR, LF and CRLF end lines. */
 static size_t next_row(struct slice text, size_t at, bool has_returns)
 {
     const char *found;
@@ -711,7 +714,8 @@ static bool
 keep_nodes(struct syntax *syntax, const struct parse *parse, struct arena *arena)
 {
     syntax->count = (uint32_t)parse->nodes.count;
-    syntax->depth = (uint32_t)parse->depth + 1; /* assignments may be turned */
+    syntax->depth =
+        (uint32_t)parse->depth + 1; /* one more: assignments may be exchanged */
     syntax->nodes = arena_allocate(arena, parse->nodes.count, sizeof *syntax->nodes);
     syntax->comment_count = (uint32_t)parse->comments.count;
     syntax->comments =

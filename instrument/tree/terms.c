@@ -1,21 +1,21 @@
-/* Terms of expressions: which reads a value is made of, and by what way. */
+/* Terms of expressions: the reads that a value is made of, and how. */
 #include "instrument/tree/terms.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Variables of comprehensions that are around a node, and the targets that they are nested in. */
+/* The maximum number of variables of the comprehensions around a node, and of nested targets. */
 #define VARIABLES_LIMIT 32
 #define NESTED_LIMIT    8
 
-/* A variable of a comprehension: an item of the iterable, or a part of one. */
+/* A variable of a comprehension, which is an item of the iterable or a part of one. */
 struct variable {
     struct name_id name;
     uint32_t iterable; /* node */
     uint32_t parts[NESTED_LIMIT];
     uint32_t part_count;
-    uint32_t list; /* how many comprehensions are open in its own, that one included */
+    uint32_t list; /* number of open comprehensions inside its own, including its own */
 };
 
 struct writer {
@@ -24,7 +24,8 @@ struct writer {
     const struct syntax *syntax;
     struct variable variables[VARIABLES_LIMIT];
     uint32_t variable_count;
-    uint32_t list; /* how many lists are being made around the present node */
+    uint32_t
+        list; /* number of lists that are under construction around the current node */
     uint32_t depth;
 };
 
@@ -93,7 +94,7 @@ static void write_key(struct writer *writer, struct slice key)
     write_byte(writer, ';');
 }
 
-/* ---- names that mean a form ---- */
+/* ---- names that stand for a form ---- */
 
 static bool is_one_of(struct slice word, const char *const *words, size_t count)
 {
@@ -107,7 +108,7 @@ static bool is_one_of(struct slice word, const char *const *words, size_t count)
 
 #define IS_ONE_OF(word, words) is_one_of(word, words, sizeof words / sizeof *words)
 
-/* Attributes and methods of a tensor or array that give its form alone. */
+/* Whether the attribute or method of a tensor or array only gives its form. */
 static bool is_form_attribute(struct slice word)
 {
     static const char *const words[] = {
@@ -126,7 +127,7 @@ static bool is_form_attribute(struct slice word)
     return IS_ONE_OF(word, words);
 }
 
-/* Functions that read the form alone of their first argument. */
+/* Whether the function only reads the form of its first argument. */
 static bool is_form_function(struct slice word)
 {
     static const char *const words[] = {
@@ -140,7 +141,7 @@ static bool is_form_function(struct slice word)
     return IS_ONE_OF(word, words);
 }
 
-/* Methods that read the form alone of the tensor that they are given. */
+/* Whether the method only reads the form of the tensor that is its argument. */
 static bool is_form_method(struct slice word)
 {
     static const char *const words[] = {"to", "type_as", "expand_as", "view_as",
@@ -156,7 +157,8 @@ static bool is_form_keyword(struct slice word)
     return IS_ONE_OF(word, words);
 }
 
-/* Modules whose functions make their results of their arguments, and of all that are given. */
+/* Whether the module's functions compute their results from all their arguments and nothing
+ * else. */
 static bool is_operator_module(struct slice module)
 {
     static const char *const words[] = {
@@ -186,7 +188,7 @@ static struct name_id name_of(const struct writer *writer, uint32_t node)
     return names_of(writer->source->scope->names, node);
 }
 
-/* The variable that the identifier at `node` is; NULL: none. */
+/* The variable that the identifier at `node` names. NULL: none. */
 static const struct variable *find_variable(const struct writer *writer, uint32_t node)
 {
     for (uint32_t i = writer->variable_count; i-- > 0;) {
@@ -209,14 +211,14 @@ static void write_variable(struct writer *writer, const struct variable *variabl
         write_byte(writer, 'i');
         terms_add_number(writer->terms, variable->parts[i]);
     }
-    /* Where a list has the places of several loops, or leaves some out, none is known. */
+    /* The item is not known if a list has the places of several loops, or leaves some out. */
     if (variable->list > 0) {
         write_byte(writer, 'w');
         terms_add_number(writer->terms, writer->list - variable->list);
     } else {
         write_byte(writer, 'e');
     }
-    /* In the iterable only the variables before it are known. */
+    /* in the iterable only earlier variables are known */
     writer->variable_count = (uint32_t)(variable - writer->variables);
     write_term(writer, variable->iterable);
     writer->variable_count = count;
@@ -252,7 +254,7 @@ static void write_identifier(struct writer *writer, uint32_t node)
     }
 }
 
-/* Whether a name behind the first dot of `a.b.c` asks for a form. */
+/* Whether a name after the first dot of `a.b.c` is that of a form. */
 static bool asks_for_form(struct slice dotted)
 {
     size_t start = slice_find(dotted, SLICE("."), 0);
@@ -292,10 +294,10 @@ static void write_attribute(struct writer *writer, uint32_t node)
     write_term(writer, node + 1);
 }
 
-/* ---- parts of things ---- */
+/* ---- parts of objects ---- */
 
-/* The text of a string that is no format, without prefix, escapes and quotes inside; false: it is
- * another. */
+/* Reads the text of a string without format, prefix, escapes and quotes inside. Returns false
+ * for any other string. */
 static bool
 read_plain_text(const struct writer *writer, uint32_t node, struct slice *text)
 {
@@ -321,7 +323,7 @@ static bool is_number(struct slice text)
     return text.size > 0 && text.size < 9;
 }
 
-/* The number of items from the end in `-2`; empty: it is another expression. */
+/* The place of an item counted from the end: the 2 of `-2`. Empty: it is another expression. */
 static struct slice read_from_end(const struct writer *writer, uint32_t node)
 {
     struct slice text = text_of(writer, node);
@@ -341,7 +343,7 @@ static void write_letter_and_text(struct writer *writer, char letter, struct sli
     }
 }
 
-/* Which item a name, a number or a text chooses; false: it is computed. */
+/* Writes the item that a number or a text selects. Returns false if the item is computed. */
 static bool write_item(struct writer *writer, uint32_t index)
 {
     struct slice text;
@@ -375,7 +377,7 @@ static bool write_item(struct writer *writer, uint32_t index)
     return false;
 }
 
-/* `x[a:b]`: items of it, as a list. */
+/* Writes `x[a:b]`: items of x, as a list. */
 static void write_slice(struct writer *writer, uint32_t slice, uint32_t value)
 {
     bool has_bounds = false;
@@ -419,7 +421,7 @@ static void write_subscript(struct writer *writer, uint32_t node)
     write_term(writer, value);
 }
 
-/* ---- things that are made of several ---- */
+/* ---- objects made from several ---- */
 
 static void write_children(struct writer *writer, uint32_t node)
 {
@@ -436,7 +438,7 @@ static void write_all(struct writer *writer, char letter, uint32_t node)
     write_byte(writer, '.');
 }
 
-/* Of any other node: its only child's term, or that all of them go in. */
+/* Writes any other node: the term of its only child, or one made from all children. */
 static void write_other(struct writer *writer, uint32_t node)
 {
     uint32_t child = syntax_child(writer->syntax, node);
@@ -450,7 +452,7 @@ static void write_other(struct writer *writer, uint32_t node)
     }
 }
 
-/* `x is None` asks what an object is, and nothing of what is in it. */
+/* Writes a comparison. `x is None` depends on the object, not on its contents. */
 static void write_comparison(struct writer *writer, uint32_t node)
 {
     uint32_t left = node + 1;
@@ -471,7 +473,7 @@ static void write_comparison(struct writer *writer, uint32_t node)
     write_all(writer, 'u', node);
 }
 
-/* `a if c else b`: the condition, then what it chooses from. */
+/* Writes `a if c else b`: the condition, then the alternatives. */
 static void write_choice(struct writer *writer, uint32_t node)
 {
     uint32_t first = node + 1;
@@ -525,7 +527,7 @@ static void write_dictionary(struct writer *writer, uint32_t node)
 
 /* ---- comprehensions ---- */
 
-/* The names of a target, each with the places of the tuples that it is nested in. */
+/* Adds the names of a target, each with its places in the nested tuples. */
 static void add_variables(struct writer *writer,
                           uint32_t target,
                           uint32_t iterable,
@@ -558,7 +560,8 @@ static void add_variables(struct writer *writer,
     outer->part_count--;
 }
 
-/* Gives whether each item is made of the item at the same place: there is one loop, and all of it. */
+/* Adds the loops of a comprehension. Returns whether each item is made from the item at the same
+ * place: there is one loop, without a condition. */
 static bool add_clauses(struct writer *writer, uint32_t comprehension)
 {
     uint32_t clause_count = 0;
@@ -612,16 +615,17 @@ static void write_comprehension(struct writer *writer, uint32_t node)
 
 /* ---- calls ---- */
 
-/* Who is called. */
+/* The function that a call calls. */
 struct callee {
     struct slice name;
-    uint32_t object;  /* of a method: its node; 0: none */
-    uint32_t value;   /* something that was computed or bound: its node; 0: none */
-    bool is_builtin;  /* Python's own */
+    uint32_t object;  /* of a method: the node of its object; 0: none */
+    uint32_t value;   /* the node of a computed or bound function; 0: none */
+    bool is_builtin;  /* a builtin of Python */
     bool is_operator; /* of torch, NumPy, math */
 };
 
-/* What the import of the name at the callee's root makes of it: `torch.nn.functional.relu`. */
+/* Whether the full name of the callee, by the import of its root, is that of an operator:
+ * `torch.nn.functional.relu`. */
 static bool is_operator(const struct writer *writer, uint32_t node, uint32_t root)
 {
     struct slice import =
@@ -667,7 +671,7 @@ find_callee(const struct writer *writer, uint32_t node, struct callee *callee)
     }
 }
 
-/* One argument, marked as arguments of calls and items of lists are. */
+/* Writes one argument of a call or item of a list, with its mark. */
 static void write_argument(struct writer *writer, uint32_t node, bool is_form)
 {
     uint32_t value = node;
@@ -697,7 +701,8 @@ static void write_argument(struct writer *writer, uint32_t node, bool is_form)
     write_term(writer, value);
 }
 
-/* The arguments of an operator: names of keywords mean nothing, and stars go in as a whole. */
+/* Writes the arguments of an operator. The names of keywords are left out, and starred arguments
+ * are written as a whole. */
 static void
 write_operands(struct writer *writer, uint32_t arguments, bool is_first_form)
 {
@@ -736,7 +741,7 @@ argument_at(const struct writer *writer, uint32_t arguments, uint32_t place)
     return node;
 }
 
-/* `zip(a, b)`, `enumerate(a)`: lists of what is taken together. */
+/* Writes `zip(a, b)` or `enumerate(a)`: a list whose items combine the items of the arguments. */
 static void
 write_together(struct writer *writer, uint32_t arguments, const char *before)
 {
@@ -766,7 +771,8 @@ static void write_operator_call(struct writer *writer, uint32_t arguments, bool 
     write_byte(writer, '.');
 }
 
-/* Python's own functions that hand on what is in their argument. false: it is none of them. */
+/* Writes a call of a known builtin, whose result comes from its arguments. Returns false if it
+ * is another function. */
 static bool write_builtin(struct writer *writer, struct slice name, uint32_t arguments)
 {
     static const char *const copies[] = {"list", "tuple"};
@@ -811,7 +817,7 @@ static bool write_builtin(struct writer *writer, struct slice name, uint32_t arg
     return true;
 }
 
-/* `x.size(0)`, `x.new_full(shape, y)`: the object's form, and all arguments. */
+/* Writes `x.size(0)` or `x.new_full(shape, y)`: the object's form, and all arguments. */
 static void
 write_form_call(struct writer *writer, const struct callee *callee, uint32_t arguments)
 {
@@ -821,7 +827,8 @@ write_form_call(struct writer *writer, const struct callee *callee, uint32_t arg
     write_byte(writer, '.');
 }
 
-/* Constants are of interest as the keys and places that methods of containers are given. */
+/* Writes an argument of a container's method. Constants are written too, because they are keys
+ * and places. */
 static void write_place(struct writer *writer, uint32_t node)
 {
     struct slice text;
@@ -850,7 +857,7 @@ static bool is_super(const struct writer *writer, uint32_t node)
     return slice_starts(text_of(writer, node), SLICE("super("));
 }
 
-/* A call of something that may be recorded: its name, what it is called on, its arguments. */
+/* Writes a call of a function that may be recorded: its name, its object and its arguments. */
 static void
 write_open_call(struct writer *writer, const struct callee *callee, uint32_t arguments)
 {

@@ -1,4 +1,4 @@
-/* Terms: what the value of an expression is made of, in the words of runtime/site/format.h. */
+/* Terms: the sources of an expression's value, in the notation of runtime/site/format.h. */
 #ifndef MONITORCH_INSTRUMENT_TREE_TERMS_H
 #define MONITORCH_INSTRUMENT_TREE_TERMS_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A statement whose text is longer, or that is nested deeper, has none. */
+/* A statement with a longer text, or with deeper nesting, has no term. */
 #define TERMS_SIZE_LIMIT  4000
 #define TERMS_DEPTH_LIMIT 48
 
@@ -19,7 +19,7 @@ struct terms {
     bool is_left_out;
 };
 
-/* The reads that terms refer to by their numbers, and what the file's names are. */
+/* The reads to which terms refer by number, and the facts about the file's names. */
 struct terms_source {
     const struct scope *scope;     /* borrowed */
     const struct reads *reads;     /* borrowed */
@@ -29,11 +29,11 @@ struct terms_source {
 /* Adds the term of the expression at `node`, whose names are among the reads. */
 void terms_add(struct terms *terms, const struct terms_source *source, uint32_t node);
 
-/* Adds such words as they are. */
+/* Adds such a text unchanged. */
 void terms_add_text(struct terms *terms, const char *text);
 void terms_add_number(struct terms *terms, uint32_t number);
 
-/* The whole; empty where it was left out. */
+/* The whole text. Empty if it was left out. */
 struct slice terms_text(const struct terms *terms);
 
 #endif
