@@ -12,36 +12,36 @@
  *   source    = name ["-" back | "+" ahead]
  *             | "-" back ["." write]              the name that the site wrote: its first
  *                                                 one, or that with this number, from 0
- *   name      = text | number | "!"               number: an earlier text; !: empty
+ *   name      = text | number | "!"               number: of an earlier text; !: empty
  *
- *   value     = term ("@" number step* ["!"])*   the writes, by number, that are a part of it;
- *                                                 !: the value was put into what was written
+ *   value     = term ("@" number step* ["!"])*   the parts of the value that writes get, by
+ *                                                 number; !: put into the written object
  *   step      = "." number | "-" number | "*"     an item, one from the end, the rest
  *   term      = "r" number                        the value of that read
- *             | "k"                               something that is made of no read
- *             | "f" term                          the shape, dtype, device, length of it alone
+ *             | "k"                               a value that depends on no read
+ *             | "f" term                          only its shape, dtype, device or length
  *             | "i" number term | "j" number term an item; one from the end, 1 is the last
  *             | "t" key term | "n" number term    an item by its text; by that read's value
- *             | "s" term term                     items of the second that the first chooses
+ *             | "s" term term                     items of the second, chosen by the first
  *             | "a" key term                      an attribute
  *             | "e" term                          any item of it
- *             | "g" term | "h" term               a list of such, in order; in any order
- *             | "w" number term                   the item at the place that the item being made
- *                                                 has in its list, so many lists out
- *             | "u" term* "." | "p" term* "."     made of all; by an operator of two
- *             | "o" term term* "."                one of the others, as the first says
- *             | "l" (term | "x" term)* "."        a list; x: the items of it
+ *             | "g" term | "h" term               a list of such values, in order; in any order
+ *             | "w" number term                   the item at the same place as the current item
+ *                                                 has in its list, `number` lists further out
+ *             | "u" term* "." | "p" term* "."     computed from all; by a binary operator
+ *             | "o" term term* "."                one of the others, chosen by the first
+ *             | "l" (term | "x" term)* "."        a list; x: all items of the term
  *             | "d" ("=" key term | "?" term | "x" term)* "."
- *             | "c" key term argument* "."        a call: name, what is called or k
- *             | "m" key term argument* "."        the same, of a method: name, object
+ *             | "c" key term argument* "."        a call: name, the callee or k
+ *             | "m" key term argument* "."        a call of a method: name, object
  *   argument  = term | "=" key term | "x" term | "y" term
  *   key       = letters, digits, _, %XX, then ";"
  *
- * A function's and a site's `line` is the distance from the line of the one before it, and is
- * left out of a site where it is 0; `column` and `function` are left out where they are those
- * of the site before; `ordinal` and `arm` where they are 0. `back` and `ahead` count sites.
- * Texts of names keep their letters, also those outside ASCII; every other byte that could
- * trouble a string literal or a separator is written %XX, and so is a first digit.
+ * A function's and a site's `line` is the distance from the line of the previous one. A site omits it if
+ * it is 0; it omits `column` and `function` if they are those of the previous site, and `ordinal`
+ * and `arm` if they are 0. `back` and `ahead` count sites. Names keep their letters, also those
+ * outside ASCII. All other bytes that could break a string literal or look like a separator are
+ * written as %XX, and so is a first digit.
  * Each text of NUMBERED_SIZE_MIN to NUMBERED_SIZE_MAX bytes in a site gets the next number,
  * counted from 0. */
 #ifndef MONITORCH_SITE_FORMAT_H
@@ -52,16 +52,17 @@
 
 #define TABLE_MAGIC   "monitorch"
 #define TABLE_VERSION "2"
-/* Its tables have no terms. */
+/* The earlier version, whose tables have no terms. */
 #define TABLE_VERSION_BEFORE "1"
 
-/* The longest run of bytes that a function's name shares with the one before, and the longest name
- * that can be written as its number: a small text must not describe very much. */
+/* The largest number of bytes that a function's name can share with the name before, and the
+ * limits of names that can be written as a number. They keep a small text from describing a huge
+ * table. */
 #define SHARED_LIMIT      99
 #define NUMBERED_SIZE_MAX 99
 #define NUMBERED_SIZE_MIN 2
 
-/* In the order of enum site_kind, and of enum site_scope. */
+/* Letters in the order of enum site_kind, and marks in the order of enum site_scope. */
 static const char site_letters[] = {
 #define SITE_KIND(name, letter, text) letter,
 #include "runtime/site/kinds.def"
@@ -75,22 +76,22 @@ static inline bool is_letter_or_digit(unsigned char byte)
            (byte >= '0' && byte <= '9');
 }
 
-/* What a name holds as it is, in ASCII. */
+/* Whether names hold the ASCII byte unescaped. */
 static inline bool is_name_byte(unsigned char byte)
 {
     return is_letter_or_digit(byte) || byte == '_' || byte == '.' || byte == '<' ||
            byte == '>';
 }
 
-/* What a path or an option holds as it is. Nothing outside ASCII: the encoding of the file
- * that will hold the table need not know those characters. */
+/* Whether paths and options hold the byte unescaped. Only ASCII is allowed, because the encoding
+ * of the file that will hold the table may lack other characters. */
 static inline bool is_word_byte(unsigned char byte)
 {
     return is_letter_or_digit(byte) ||
            (byte != '\0' && strchr("_./-+=,:*<>", byte) != NULL);
 }
 
-/* What terms hold. */
+/* Whether terms hold the byte. */
 static inline bool is_term_byte(unsigned char byte)
 {
     return is_letter_or_digit(byte) ||

@@ -1,4 +1,4 @@
-/* Reading a site table from text, which may be damaged or hostile. */
+/* Reader of site tables, from text that may be damaged or hostile. */
 #include "runtime/site/site.h"
 
 #include "runtime/base/arena.h"
@@ -17,16 +17,17 @@ struct table_reader {
     size_t offset;
     struct arena *arena; /* borrowed */
     struct error *error; /* borrowed */
-    struct slice *names; /* owned; those that have a number */
+    struct slice *names; /* owned; the names that have a number */
     size_t name_count;
     size_t name_capacity;
 };
 
-/* All that return a bool fail with the error set, but for reader_accept. */
+/* All functions that return a bool, except reader_accept, return false on failure and set the
+ * error. */
 
-/* ---- the parts of the text ---- */
+/* ---- elements of the text ---- */
 
-/* Says what was expected at the present byte; false. */
+/* Sets the error: the expectation at the current byte. Returns false. */
 static bool reader_fail(struct table_reader *reader, const char *wanted)
 {
     error_set(reader->error, ERROR_INPUT,
@@ -40,7 +41,7 @@ static bool reader_fail_memory(struct table_reader *reader)
     return error_set_memory(reader->error);
 }
 
-/* The next byte, or NUL at the end: NUL is never a part of a table. */
+/* The next byte, or NUL at the end, since a table never contains NUL. */
 static char reader_peek(const struct table_reader *reader)
 {
     assert(reader->offset <= reader->text.size);
@@ -48,7 +49,7 @@ static char reader_peek(const struct table_reader *reader)
                                               : '\0';
 }
 
-/* Skips that byte where it is the next one: whether it was. */
+/* Skips the byte if it is the next one. Returns whether it was. */
 static bool reader_accept(struct table_reader *reader, char byte)
 {
     if (reader_peek(reader) != byte || reader->offset >= reader->text.size) {
@@ -77,7 +78,7 @@ static int hex_digit(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* Numbers: of so many hex digits, or in decimal. */
+/* Numbers: with a fixed count of hex digits, or in decimal. */
 static bool reader_hex(struct table_reader *reader, int digits, uint64_t *number)
 {
     uint64_t result = 0;
@@ -113,7 +114,7 @@ static bool reader_number(struct table_reader *reader, uint32_t *number)
     return true;
 }
 
-/* Moves `number` on by the distance that is next in the text. */
+/* Reads a distance and adds it to `number`. */
 static bool reader_step(struct table_reader *reader, uint32_t *number)
 {
     bool is_back = reader_accept(reader, '-');
@@ -129,7 +130,7 @@ static bool reader_step(struct table_reader *reader, uint32_t *number)
     return true;
 }
 
-/* Copies text with escapes; `raw` holds nothing but plain bytes and whole escapes. */
+/* Copies a text and resolves its escapes. `raw` must consist of plain bytes and whole escapes. */
 static bool unescape(struct table_reader *reader, struct slice raw, struct slice *text)
 {
     char *bytes = arena_allocate(reader->arena, raw.size, 1);
@@ -151,7 +152,7 @@ static bool unescape(struct table_reader *reader, struct slice raw, struct slice
     return true;
 }
 
-/* Reads a name or a word: the bytes up to the first that cannot belong to it. */
+/* Reads a name or a word, up to the first byte that cannot belong to it. */
 static bool reader_text(struct table_reader *reader, bool is_word, struct slice *text)
 {
     size_t start = reader->offset;
@@ -250,7 +251,7 @@ static bool is_scope_mark(char byte)
     return byte != '\0' && strchr(scope_marks, byte) != NULL;
 }
 
-/* Makes room for what the text up to the next blank can hold. */
+/* Allocates as many writes and reads as the text up to the next blank can hold. */
 static bool allocate_bindings(struct table_reader *reader, struct site *site)
 {
     uint32_t writes = 0;
@@ -276,7 +277,7 @@ static bool allocate_bindings(struct table_reader *reader, struct site *site)
     return !reader->arena->has_failed || reader_fail_memory(reader);
 }
 
-/* A name that was read as text takes the next number. */
+/* Gives the next number to a name that was read as text. */
 static bool number_name(struct table_reader *reader, struct slice name)
 {
     void *names = reader->names;
@@ -344,7 +345,7 @@ static bool read_optional(struct table_reader *reader, char mark, uint32_t *numb
     return !reader_accept(reader, mark) || reader_number(reader, number);
 }
 
-/* The name that an earlier site wrote. */
+/* Reads a reference to an earlier site, and the name that this site wrote. */
 static bool read_implied_name(struct table_reader *reader,
                               const struct site_table *table,
                               uint32_t id,
@@ -428,7 +429,7 @@ static bool read_kind(struct table_reader *reader, enum site_kind *kind)
     return true;
 }
 
-/* What a term means is read where it is used: term.h. */
+/* Finds the end of a term. Its content is read where it is used: term.h. */
 static void read_term(struct table_reader *reader, struct site *site)
 {
     size_t start;
@@ -444,7 +445,7 @@ static void read_term(struct table_reader *reader, struct site *site)
     site->term = slice_part(reader->text, start, reader->offset);
 }
 
-/* `site` comes in as a copy of what carries over from the site before it. */
+/* Reads a site. `site` holds the values that are inherited from the site before it. */
 static bool read_site(struct table_reader *reader,
                       const struct site_table *table,
                       uint32_t id,
@@ -522,8 +523,8 @@ static bool read_magic(struct table_reader *reader)
     return true;
 }
 
-/* The counts come before what they count, so they are held against the size of the text
- * before anything is allocated for them. */
+/* Reads the counts, and compares them with the size of the text before anything is allocated for
+ * them. */
 static bool read_counts(struct table_reader *reader, struct site_table *table)
 {
     size_t left;

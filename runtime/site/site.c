@@ -12,7 +12,7 @@ const char *site_kind_text(enum site_kind kind)
     return (unsigned)kind < SITE_KIND_COUNT ? site_texts[kind] : "unknown";
 }
 
-/* The site's name in keys: its written names joined by commas, or the hash of a branch's
+/* Adds the site's name in keys: its written names joined by commas, or the hash of a branch's
  * condition, or "". */
 static void site_add_name(const struct site *site, struct buffer *text)
 {

@@ -1,4 +1,3 @@
-/* A statement in the text of its source. */
 #include "runtime/site/statement_text.h"
 
 #include <string.h>
@@ -59,8 +58,8 @@ static size_t skip_blanks(struct slice text, size_t at)
     return at;
 }
 
-/* Whether the name that ends there is assigned: `x =`, also as a keyword of a call; not the
- * `{x=}`, `{x = :.3f}` of a formatted string. */
+/* Whether the name that ends there is assigned: `x =`, also as a keyword of a call, but not
+ * `{x=}` or `{x = :.3f}` in a formatted string. */
 static bool is_target(struct slice text, size_t end)
 {
     end = skip_blanks(text, end);

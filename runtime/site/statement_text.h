@@ -1,4 +1,4 @@
-/* A statement in the text of its source: how far it reaches, and where it uses a name.
+/* Statements in the text of their source: their end, and the places that use a name.
  *
  *     while (line < end) { depth += statement_depth(text of line); if (depth <= 0) break; line++; }
  *
@@ -9,18 +9,18 @@
 #include "runtime/base/buffer.h"
 #include "runtime/base/slice.h"
 
-/* A statement is read for so many lines. */
+/* The largest number of lines that are read as one statement. */
 #define STATEMENT_LINES_MAX 30
 
-/* The brackets that the line opens less those that it closes. */
+/* The number of brackets that the line opens, minus those that it closes. */
 int statement_depth(struct slice line);
 
 /* Appends the statement at the start of `lines`, up to the line that closes its brackets, with a
- * blank behind each line. */
+ * blank after each line. */
 void statement_add(struct buffer *text, struct slice lines);
 
-/* The first place from `start` on where the name is used and not assigned; text.size: there is
- * none. */
+/* The offset of the first place from `start` on that uses the name and does not assign it.
+ * text.size if there is none. */
 size_t statement_find_use(struct slice text, struct slice name, size_t start);
 
 #endif

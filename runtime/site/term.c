@@ -1,4 +1,4 @@
-/* Reading the term of a site, which may be damaged or hostile. */
+/* Reader of terms, which may be damaged or hostile. */
 #include "runtime/site/term.h"
 
 #include "runtime/base/memory.h"
@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Terms nested deeper are damage: the compiler writes none. */
+/* The largest depth of terms. The compiler writes no deeper ones, so they are damage. */
 #define DEPTH_LIMIT 400
 
 struct reading {
@@ -55,7 +55,7 @@ static int digit_of(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The text with its escapes resolved; false: they are damaged. */
+/* Resolves the escapes of a text. Returns false if they are damaged or memory runs out. */
 static bool unescape(struct reading *reading, struct slice raw, struct slice *text)
 {
     char *bytes = arena_allocate(reading->arena, raw.size + 1, 1);
@@ -117,7 +117,7 @@ static bool read_mark(struct reading *reading, struct term_node *node)
     return node->mark != TERM_KEYWORD || read_key(reading, &node->given);
 }
 
-/* The text behind the node's letter. */
+/* Reads the rest of a node after its letter. */
 static bool read_inside(struct reading *reading, struct term_node *node)
 {
     switch (node->kind) {
@@ -243,7 +243,7 @@ bool term_read(struct term *term,
     if (text.size == 0) {
         return true;
     }
-    /* Each node has a letter of its own. */
+    /* Each node has its own letter, so there are no more nodes than bytes. */
     nodes = memory_allocate(text.size + 1, sizeof *nodes);
     term->nodes = nodes;
     if (nodes == NULL) {

@@ -1,4 +1,4 @@
-/* The term of a site: what the value of its statement is made of. format.h has its grammar. */
+/* Terms: the composition of the value of a site's statement. format.h has the grammar. */
 #ifndef MONITORCH_SITE_TERM_H
 #define MONITORCH_SITE_TERM_H
 
@@ -36,35 +36,35 @@ enum term_kind {
     TERM_METHOD = 'm',
 };
 
-/* How a term is given to the one around it. */
+/* The way in which a term is passed to the one around it. */
 enum term_mark {
     TERM_PLAIN = 0,
-    TERM_KEYWORD = '=', /* by its key, `given` */
+    TERM_KEYWORD = '=', /* by the keyword `given` */
     TERM_STAR = 'x',
     TERM_DOUBLE_STAR = 'y',
-    TERM_COMPUTED = '?', /* by a key that is not known */
+    TERM_COMPUTED = '?', /* by a key that is unknown */
 };
 
-/* In the order of the text: a term, then those in it. */
+/* Nodes in the order of the text: a term, then the terms in it. */
 struct term_node {
     uint8_t kind; /* enum term_kind */
     uint8_t mark; /* enum term_mark */
     uint32_t number;
-    uint32_t next;      /* behind the last term in it */
-    struct slice key;   /* of attribute, item, call; the text of TERM_TEXT */
+    uint32_t next;      /* index after the last term in it */
+    struct slice key;   /* of an attribute, item or call; the text of TERM_TEXT */
     struct slice given; /* TERM_KEYWORD: the name */
 };
 
 enum term_step { TERM_STEP_ITEM = '.', TERM_STEP_LAST = '-', TERM_STEP_REST = '*' };
 
-/* Which part of the value a write gets. Without one it gets the whole. */
+/* The part of the value that is assigned to a write. A write without one gets the whole value. */
 #define TERM_STEPS_LIMIT 9
 struct term_part {
     uint32_t write;
     uint8_t kinds[TERM_STEPS_LIMIT]; /* enum term_step */
     uint32_t numbers[TERM_STEPS_LIMIT];
     uint32_t step_count;
-    bool is_put; /* into what was written */
+    bool is_put; /* the value was put into the written object */
 };
 
 struct term {

@@ -1,4 +1,4 @@
-/* Writing a site table as text. */
+/* Writer of site tables as text. */
 #include "runtime/site/site.h"
 
 #include "runtime/base/memory.h"
@@ -48,7 +48,7 @@ static void write_name(struct buffer *text, struct slice name)
     }
 }
 
-/* The distance from one number to another, with a sign only where it is negative. */
+/* Writes the distance from one number to another; only negative ones have a sign. */
 static void write_step(struct buffer *text, uint32_t from, uint32_t to)
 {
     if (to < from) {
@@ -99,14 +99,14 @@ static void write_optional(struct buffer *text, char mark, uint32_t number)
     }
 }
 
-/* ---- names that stood before ---- */
+/* ---- repeated names ---- */
 
-/* The numbers of the names that have one. */
+/* The numbers that names have got. */
 struct name_numbers {
     struct text_table names;
-    uint32_t *numbers; /* owned; by the names' places in the table */
+    uint32_t *numbers; /* owned; indexed by the names' numbers in the table */
     size_t capacity;
-    uint32_t next; /* the number that the next text takes */
+    uint32_t next; /* the number of the next name */
 };
 
 static size_t decimal_size(uint32_t number)
@@ -120,8 +120,8 @@ static size_t decimal_size(uint32_t number)
     return size;
 }
 
-/* Writes the number of a name that stood before, where that is shorter; if not, gives the
- * name, which is then written as text, the next number. */
+/* Writes the number of a repeated name if that is shorter. Otherwise it gives the name, which
+ * must then be written as text, the next number. */
 static bool
 write_number_of(struct name_numbers *numbers, struct slice name, struct buffer *text)
 {
@@ -162,14 +162,15 @@ write_site_name(struct name_numbers *numbers, struct slice name, struct buffer *
     if (write_number_of(numbers, name, text)) {
         return;
     }
-    if (is_digit(name.bytes[0])) { /* it would be taken for a number */
+    if (is_digit(name.bytes[0])) { /* otherwise it would be read as a number */
         write_escaped(text, (unsigned char)name.bytes[0]);
         name = slice_part(name, 1, name.size);
     }
     write_name(text, name);
 }
 
-/* Writes a reference that tells the name too; false where that site did not write it. */
+/* Writes a reference that implies the name. Returns false if the referenced site did not write
+ * it. */
 static bool write_implied_name(const struct site_table *table,
                                const struct site_read *read,
                                uint32_t id,
