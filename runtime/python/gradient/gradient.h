@@ -27,8 +27,8 @@ void gradient_watch(struct session *session,
 /* Notes a torch.nn.Module that a line assigned or called. Its parameters are recorded with the
  * next value that autograd follows. */
 void parameters_add_module(struct session *session, PyObject *module);
-/* Notes an object that a line assigned, or a method of which it called. If it is an object of
- * torch that sets what an optimizer's step uses, it is inspected at the end of the visit. */
+/* Notes an object that a line assigned, or whose method it called. If it is an object of torch
+ * that sets what an optimizer's step uses, it is inspected at the end of the visit. */
 void parameters_note_object(struct session *session,
                             const struct visit *visit,
                             PyObject *object);

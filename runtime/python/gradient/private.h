@@ -135,7 +135,7 @@ enum setter {
 #define OPTIMIZERS_MAX 16
 #define TOUCHED_MAX    4
 
-/* An object that the statement of a visit assigned, or a method of which it called. */
+/* An object that the statement of a visit assigned, or whose method it called. */
 struct touched {
     PyObject *object; /* owned */
     enum setter setter;

@@ -18,7 +18,7 @@ struct tree_log {
     bool has_color;
     bool has_source; /* the text of each line is printed above its events */
     bool
-        is_canonical; /* calls have the numbers of canonical.h, and threads have no names */
+        is_canonical; /* calls have the numbers of canonical.h; lines name no threads */
     bool has_threads; /* a call of another thread was printed */
     bool has_failed;  /* memory ran out: some calls are printed more than once */
     /* The calls whose lines apply to the next line, by depth, from the depth `above_start` on.

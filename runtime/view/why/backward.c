@@ -440,8 +440,8 @@ static bool is_one_line(const struct why *why)
     return why->producer_count == why->producer_total;
 }
 
-/* Drops the other producers if one of them certainly made the gradient, or if only one has a
- * reason. */
+/* Keeps only the main producer if exactly one certainly made the gradient, if none is certain
+ * and exactly one has a reason, or if all are one line. */
 static void settle(struct why *why)
 {
     uint32_t certain = 0;

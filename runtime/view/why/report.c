@@ -175,7 +175,7 @@ static void add_backward(const struct why *why,
     }
 }
 
-/* Appends the growth of parameters, which belongs to the first producer's answer. */
+/* Appends the growth of a parameter, after the main producer only. */
 static void add_grown(const struct why *why, uint32_t index, struct buffer *text)
 {
     if (index == why->main) {

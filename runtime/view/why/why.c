@@ -556,7 +556,7 @@ static unsigned both(unsigned wanted, unsigned held)
     return (wanted & held & WHY_NAN) | ((wanted & WHY_INF) != 0 ? held & WHY_INF : 0);
 }
 
-/* What the inputs of the node are searched for. A NaN that the node made may come from an
+/* The kinds of values to search in the node's inputs. A NaN that the node made may come from an
  * infinity. */
 static unsigned next_wanted(const struct why_fact *fact)
 {

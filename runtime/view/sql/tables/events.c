@@ -48,7 +48,7 @@ struct events_cursor {
     uint64_t scan_count;       /* number of scans */
     size_t trace;              /* current trace; traces->count: at the end */
     size_t last_trace;         /* end of the range of traces */
-    struct sql_reader *reader; /* of the present trace; one of `readers` */
+    struct sql_reader *reader; /* of the current trace; one of `readers` */
     struct sql_reader *readers[EVENTS_READER_MAX]; /* acquired; may be NULL */
     size_t readers_trace;                          /* the trace of `readers` */
     struct log_item item;

@@ -47,7 +47,7 @@ void sql_table_declare(const struct sql_table *table,
                        struct slice name,
                        struct buffer *text);
 
-/* Moves the traces' error to the table's message. Returns SQLite's code. */
+/* Copies the traces' error to the table's message. Returns SQLite's code for it. */
 int sql_table_fail(struct sql_virtual_table *table);
 
 /* Sets the result of a query's column. `is_lasting`: a text lives as long as the traces, and is

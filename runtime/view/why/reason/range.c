@@ -510,7 +510,8 @@ static enum certainty overlaps(const struct range *a,
                                                                    : both;
 }
 
-/* Reports infinities that may meet in the operands, unless `certainty` is NO. */
+/* Reports elements of two operands that make NaN together, such as 0 * Inf, unless `certainty`
+ * is NO. */
 static void report_overlap(struct reasoner *reasoner,
                            enum certainty certainty,
                            const char *what,
