@@ -36,7 +36,7 @@ struct diff_align_options {
     struct source_lines *sources[2];   /* borrowed; lines help to match sites */
     const struct diff_rename *renames; /* borrowed */
     size_t rename_count;
-    size_t window; /* most items to look ahead; 0: a good number */
+    size_t window; /* most items to look ahead; 0: the default */
 };
 
 /* Reason why an item has no counterpart. */
@@ -106,7 +106,7 @@ bool diff_align_is_paired(const struct open_call *call);
 /* Returns a number that a call and its counterpart share. 0: it has no counterpart. */
 uint64_t diff_align_pair(const struct open_call *call);
 
-/* Records the turn of a loop that the event begins in the call. */
+/* Records the turn of the call's loop that the event starts. */
 void diff_align_note_turn(const struct diff_align *align,
                           unsigned side,
                           const struct open_call *call,

@@ -44,7 +44,7 @@ struct diff_fact {
     uint32_t call;
     uint32_t site;      /* of the trace */
     uint32_t path;      /* hash of the item's path in the value; 0: the value itself */
-    uint32_t count;     /* number of elements, saturated; 0: not a number */
+    uint32_t count;     /* number of elements, saturated; 0: no figures */
     uint32_t details;   /* in diff_facts.details; DIFF_FACT_NONE: an equal pair */
     uint16_t name;      /* index in the site's writes, or reads */
     uint8_t state;      /* enum diff_state */
@@ -88,7 +88,7 @@ struct diff_details {
     uint32_t edit_module, edit_line;
 };
 
-/* The result of a call: the call that made it, and the place of that. */
+/* The result of a call: its fact, the caller, and the caller's line. */
 struct diff_returned {
     uint32_t fact, parent, line;
 };
@@ -120,8 +120,8 @@ struct diff_facts {
     struct diff_node *nodes;  /* owned; one more than node_count, to end the edges */
     struct graph_edge *edges; /* owned */
     uint32_t node_count;
-    /* B: the event, counted from the first one, after which gradients or steps differ; or
-     * UINT64_MAX. */
+    /* B: the first event, counted from first_event, from which on gradients or steps may differ;
+     * or UINT64_MAX. */
     uint64_t changed_from;
     bool has_cause; /* B: there is an own difference that is not absorbed */
     /* Owned; B: by site, whether its values are equal before a step of training that may enlarge

@@ -92,7 +92,8 @@ struct diff_updates {
     struct diff_compare *compare; /* owned */
 };
 
-bool diff_updates_init(struct diff_updates *updates); /* false: out of memory */
+bool diff_updates_init(
+    struct diff_updates *updates); /* returns false if memory ran out */
 void diff_updates_release(struct diff_updates *updates);
 
 /* Reads the updates of both traces. Returns false if a trace cannot be read or memory runs out;

@@ -201,7 +201,7 @@ static void diff_reads_add(struct diff_work *work,
 
 #define PATH_LIMIT 100
 #define NAME_LIMIT 100
-/* Of a deeper stack only the outermost and the innermost calls are reported. */
+/* If the stack is deeper, only the outermost and the innermost calls are reported. */
 #define CALLS_MOST  16
 #define OUTER_CALLS 4
 /* At most this many loops around one line are reported. */
