@@ -74,7 +74,7 @@ enum exit_code print_help(const struct help *help)
     return print_buffer(&text);
 }
 
-/* A line of the text is a line here. */
+/* Each source line is one line of the help. */
 /* clang-format off */
 static const char summary_start[] =
     "usage: monitorch COMMAND ...\n"
@@ -111,7 +111,7 @@ static enum exit_code print_summary(void)
     return print_buffer(&text);
 }
 
-/* NULL, with a message, where there is none of that name. */
+/* Returns the subcommand of that name. NULL: there is none; `error` says which one was meant. */
 static const struct subcommand *find(const char *name, struct error *error)
 {
     const char *names[SUBCOMMAND_COUNT + 1];
