@@ -117,7 +117,7 @@ void session_abandon(struct session *session);
 /* Starts a recording for tracked calls only, without a trace, if no recording is active. Returns
  * false with an exception set. */
 bool session_start_own(struct session *session);
-/* Ends such a recording, if one is active. */
+/* Ends a recording that session_start_own started, if one is active. */
 void session_stop_own(struct session *session);
 
 /* Whether visits of instrumented code are recorded. */

@@ -60,7 +60,7 @@ void saver_item_release(struct saver_item *item);
 
 /* ---- what the module offers ---- */
 
-/* save_pt(), see saver.c. */
+/* The functions save_pt() and saved_file_stem() of the module, see saver.c. */
 extern const char saver_save_pt_doc[], saver_stem_doc[];
 PyObject *saver_save_pt(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *saver_stem(PyObject *module, PyObject *name);

@@ -17,7 +17,7 @@ int spy_exec(PyObject *module);
  * one. */
 uint64_t spy_next_order(struct session *session);
 
-/* spy_save(name, tensor, module=None) of the module `_recorder`. */
+/* The module's function spy_save(name, tensor, module=None). */
 PyObject *spy_save(PyObject *module,
                    PyObject *const *arguments,
                    Py_ssize_t count,
@@ -27,10 +27,12 @@ PyObject *spy_save(PyObject *module,
  * returns a tuple whose first item is the innermost context, or None. */
 PyObject *spy_begin(PyObject *module, PyObject *get);
 
-/* find_module_path(default, saver, module) of the module: the path of a registered module. */
+/* The module's function find_module_path(default, saver, module): the path of a registered
+ * module. */
 PyObject *spy_find_module_path(PyObject *module, PyObject *args);
 
-/* make_full_name(kind, prefix, module_path, name, context=None, place=None) of the module. */
+/* The module's function make_full_name(kind, prefix, module_path, name, context=None,
+ * place=None). */
 PyObject *spy_make_full_name(PyObject *module, PyObject *args);
 
 extern const char spy_save_doc[], spy_begin_doc[], spy_find_module_path_doc[],

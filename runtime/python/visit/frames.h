@@ -30,7 +30,7 @@ struct call_thread *frame_thread(struct session *session);
  * call, which is stored in `known`; else the nearest frame outside torch, and `known` is NULL.
  * Returns a new reference, or NULL if there is no frame. */
 PyObject *frame_find_program(struct session *session, struct call **known);
-/* The line that the frame is at; 0: not known. */
+/* The current line of the frame; 0: not known. */
 uint32_t frame_line(PyObject *frame);
 /* The line of frame_find_program's frame; adds the name of its file to `file`. 0: there is no
  * frame. */

@@ -46,7 +46,7 @@ struct type_cache {
     struct tensor_access *access; /* borrowed */
     PyObject *modules;            /* owned: sys.modules */
     PyObject *get_mro, *get_dict, *get_name,
-        *get_module;     /* owned: type's descriptors */
+        *get_module;     /* owned: descriptors of `type` */
     PyTypeObject *deque; /* owned: collections.deque; NULL: not found yet */
     struct type_info entries[TYPE_CACHE_SIZE];
 };

@@ -71,7 +71,7 @@ static void container_record_leaves(struct session *session,
     }
 }
 
-/* So many items of a container that was recorded before are visited again. */
+/* Limit of the items that are visited again in a container that was recorded before. */
 #define AGAIN_ITEM_MAX 64
 
 /* Visits only the first items, up to but not including the `end`-th. */
@@ -642,7 +642,7 @@ struct measured {
     struct recorded_array array;
     struct value value;
     struct statistics statistics;
-    struct log_nonfinite counts; /* all 0 where nothing was measured */
+    struct log_nonfinite counts; /* all 0 if nothing was measured */
 };
 
 /* Describes and measures the tensor. Returns false if the object is no tensor. After true the

@@ -24,7 +24,7 @@ struct value_gradient {
     const struct gradient_owner *owner;
     enum log_gradient_tag tag;
     uint32_t step;
-    struct log_nonfinite counts; /* filled in; all 0 where it was not measured */
+    struct log_nonfinite counts; /* filled in; all 0 if it was not measured */
     struct slice what;           /* filled in: dtype, of static memory */
     uint64_t element_count;      /* filled in */
 };

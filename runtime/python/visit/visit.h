@@ -29,7 +29,7 @@ struct visit_thread {
 struct visit_thread *visit_this_thread(void);
 
 struct site_visit {
-    struct session *session; /* borrowed, as the next ones */
+    struct session *session; /* borrowed, like the next two */
     const struct site_module *module;
     const struct site *site;
     uint32_t index; /* of the site in its module */

@@ -34,11 +34,11 @@ struct observation {
  * unpickled ones do nothing. */
 PyObject *observe_reduce(PyObject *self, PyObject *unused);
 
-/* Adds what this offers to the module `_recorder`:
+/* Adds two functions and a type to the module `_recorder`:
  *   make_place(path, file, module_name, function, line, sites, is_reported) -> place
  *   observe(place, site, path, module, *values)
  *   Observer(place, path, names, defaults, positional, rest, keywords): a module's hooks
- * 0, or -1 with an exception set. */
+ * Returns 0, or -1 with an exception set. */
 int observe_exec(PyObject *module);
 
 #endif
