@@ -182,7 +182,8 @@ carry_to_definition(struct rewriter *rewriter, uint32_t node, struct pending *pe
     pending->count = 0;
 }
 
-/* `Outer.inner`, `f.<locals>.inner`; an empty slice where memory ran out. */
+/* The qualified name of a definition in the current place: `Outer.inner`, `f.<locals>.inner`. If
+ * out of memory, sets has_failed. */
 static struct slice qualified_name(struct rewriter *rewriter, struct slice name)
 {
     const struct place *place = rewriter->place;

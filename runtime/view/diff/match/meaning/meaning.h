@@ -1,5 +1,5 @@
-/* What the values of a run mean: each content as a formula over the values that both runs have, read from
- * the statements that made it. A statement that is not understood has an unknown formula.
+/* The meanings of a run's values: each content as a formula over the values that both runs have,
+ * read from the statements that made it. A statement that is not understood has an unknown formula.
  *
  *     struct match_meanings meanings;
  *
