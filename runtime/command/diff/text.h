@@ -19,7 +19,8 @@
 void diff_text_add_grouped(struct buffer *text, uint64_t number);
 /* Adds `1 event`, `12,345 events`. */
 void diff_text_add_count(struct buffer *text, uint64_t count, const char *noun);
-/* Adds `equal: 12 events to the bit`; if not all are, `, 3 of them within tolerance`. */
+/* Adds `equal: 12 events to the bit` if `is_exact`, else `equal: 12 events, 3 of them within
+ * tolerance`, or only `equal: 12 events` if none is. */
 void diff_text_add_equal(struct buffer *text,
                          uint64_t count,
                          const char *noun,
