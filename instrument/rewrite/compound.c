@@ -367,7 +367,7 @@ static void rewrite_arm(struct rewriter *rewriter,
     rewrite_block(rewriter, block, &pending, false);
 }
 
-/* Marks the line of an `elif`, which has an event if its condition is evaluated. */
+/* --every-line: records an `elif` in its condition, whose evaluation is an event of its line. */
 static void mark_elif(struct rewriter *rewriter, uint32_t clause, uint32_t condition)
 {
     struct pending pending = {.count = 0};

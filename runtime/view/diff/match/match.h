@@ -40,8 +40,8 @@ struct match_packs {
 bool match_packs_find(struct match_packs *packs, struct match_contents contents[2]);
 void match_packs_release(struct match_packs *packs);
 
-/* Checks the rows of the map file that name a piece of a packed weight: sets whether there is
- * such a pack. */
+/* Checks the rows of the map file that name a piece of a packed weight: sets `differs` unless
+ * there is such a pack. */
 void match_packs_check(const struct match_packs *packs,
                        const struct match_contents contents[2],
                        const struct match_pins *pins);
