@@ -1,4 +1,4 @@
-/* A folder of saved tensors, whatever the formats. */
+/* Folders of saved tensors, in all formats. */
 #include "runtime/saved/folder.h"
 
 #include "runtime/base/arena.h"
@@ -17,14 +17,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* ---- The order of saved tensors ---- */
+/* ---- the order of saved tensors ---- */
 
 static bool is_digit(struct slice text, size_t offset)
 {
     return offset < text.size && text.bytes[offset] >= '0' && text.bytes[offset] <= '9';
 }
 
-/* The end of the digits at `start`, which is moved behind their zeros in front. */
+/* Returns the end of the digits at `start`, and moves `start` after their leading zeros. */
 static size_t find_number(struct slice text, size_t *start)
 {
     size_t end = *start;
@@ -38,7 +38,7 @@ static size_t find_number(struct slice text, size_t *start)
     return end;
 }
 
-/* Compares the numbers at the two offsets, and steps over them. */
+/* Compares the numbers at the two offsets, and advances the offsets. */
 static int compare_numbers(struct slice a, size_t *i, struct slice b, size_t *j)
 {
     size_t a_end = find_number(a, i);
@@ -75,7 +75,7 @@ static int compare_texts(struct slice a, struct slice b)
     return (i < a.size) - (j < b.size);
 }
 
-/* Names that differ in the zeros in front of their numbers alone have an order too. */
+/* Names that differ only in leading zeros of numbers are ordered too. */
 static int compare_names(struct slice a, struct slice b)
 {
     size_t size = a.size < b.size ? a.size : b.size;
@@ -92,7 +92,7 @@ static int compare_slices(const void *a, const void *b)
     return compare_names(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* Numbers in names count as numbers: call2 precedes call10. */
+/* Sorts names so that numbers in them count as numbers: call2 precedes call10. */
 static void saved_order_sort_names(struct slice *names, size_t count)
 {
     if (count > 1) {
@@ -114,7 +114,7 @@ static int compare_entries(const void *a, const void *b)
                       : (first->index > second->index) - (first->index < second->index);
 }
 
-/* As they were saved; those of which that is not known are last, by name. */
+/* Sorts entries in the order of saving. Those without a known order are last, by name. */
 static void saved_order_sort_entries(struct saved_entry *entries, size_t count)
 {
     if (count > 1) {
@@ -124,7 +124,7 @@ static void saved_order_sort_entries(struct saved_entry *entries, size_t count)
 
 struct saved_source {
     enum saved_format format;
-    /* Owned; the one of the format. */
+    /* Owned; the member of that format. */
     union {
         struct pt_file *pt;
         struct safetensors_file *safetensors;
@@ -132,9 +132,9 @@ struct saved_source {
     };
 };
 
-/* ---- A file of saved tensors, whatever its format ---- */
+/* ---- one file of saved tensors, in any format ---- */
 
-/* false: no file of saved tensors, by its name's ending. */
+/* Finds the format by the name's suffix. Returns false if it is no file of saved tensors. */
 static bool saved_format_of_name(struct slice name, enum saved_format *format)
 {
     if (slice_ends(name, SLICE(".pt"))) {
@@ -149,7 +149,7 @@ static bool saved_format_of_name(struct slice name, enum saved_format *format)
     return true;
 }
 
-/* By its name, else by its first bytes. */
+/* Finds the format by the name's suffix, else by the file's first bytes. */
 static bool
 saved_format_of_file(const char *path, enum saved_format *format, struct error *error)
 {
@@ -238,7 +238,7 @@ static const struct saved_tensor *saved_source_tensor(const struct saved_source 
     return saved_trace_tensor(source->trace, index);
 }
 
-/* The place of the packed values in the file; 0 and 0 where they are not in one piece. */
+/* The place of the packed values in the file. 0 and 0 if they are not in one run. */
 static void saved_source_place(const struct saved_source *source,
                                size_t index,
                                uint64_t *offset,
@@ -273,7 +273,8 @@ static bool saved_source_read(struct saved_source *source,
     return saved_trace_read(source->trace, index, array, error);
 }
 
-/* The same into the caller's memory, as many bytes as saved_source_place returns: not 0. */
+/* The same, into memory of the caller with the size that saved_source_place returns, which must
+ * not be 0. */
 static bool saved_source_read_into(const struct saved_source *source,
                                    size_t index,
                                    void *bytes,
@@ -284,7 +285,7 @@ static bool saved_source_read_into(const struct saved_source *source,
                : safetensors_file_read_into(source->safetensors, index, bytes, error);
 }
 
-/* Frees the values that were read last. */
+/* Frees the last values that were read. */
 static void saved_source_forget(struct saved_source *source)
 {
     switch (source->format) {
@@ -300,7 +301,7 @@ static void saved_source_forget(struct saved_source *source)
     }
 }
 
-/* NULL behind the last. */
+/* NULL after the last one. */
 static const char *saved_source_damage(const struct saved_source *source, size_t index)
 {
     return source->format == SAVED_TRACE ? saved_trace_damage(source->trace, index)
@@ -327,7 +328,7 @@ struct saved_folder {
     size_t count;
     size_t capacity;
     struct damages damages;
-    /* The file that was read last stays open. */
+    /* The last file that was read, which stays open. */
     struct saved_source source;
     struct slice source_name;
     bool has_source;
@@ -372,7 +373,8 @@ list_names(struct saved_folder *folder, struct names *names, struct error *error
     return is_done || error_set_memory(error);
 }
 
-/* The path of a file in the folder, which ends with a NUL byte; of a file alone, its own. */
+/* Appends the path of a file in the folder, and a NUL byte. If the folder is a single file, the
+ * path is its own. */
 static bool
 add_path(const struct saved_folder *folder, struct slice name, struct buffer *path)
 {
@@ -405,7 +407,7 @@ static bool add_damage(struct saved_folder *folder, struct slice text)
     return true;
 }
 
-/* `what` may begin with the file's path, of which the name is left. */
+/* Adds a message. If `what` starts with the file's path, only the file's name is kept of it. */
 static bool report_damage(struct saved_folder *folder,
                           struct slice name,
                           struct slice path,
@@ -470,7 +472,8 @@ static bool add_source(struct saved_folder *folder,
     return true;
 }
 
-/* Adds what is in a file; one that cannot be read is damage, but for the only one. */
+/* Adds the tensors of a file. A file that cannot be read is reported as damage, but is an error
+ * if it is the only one. */
 static bool add_file(struct saved_folder *folder,
                      struct slice name,
                      enum saved_format format,
@@ -489,7 +492,7 @@ static bool add_file(struct saved_folder *folder,
     } else if (reason.kind == ERROR_MEMORY || folder->is_file) {
         *error = reason;
     } else {
-        path.size--; /* of the NUL byte */
+        path.size--; /* without the NUL byte */
         is_done =
             report_damage(folder, name, buffer_slice(&path), slice_of(reason.text)) ||
             error_set_memory(error);
@@ -577,7 +580,7 @@ void saved_folder_close(struct saved_folder *folder)
     memory_free(folder);
 }
 
-/* ---- for those who read ---- */
+/* ---- the entries, for readers ---- */
 
 size_t saved_folder_count(const struct saved_folder *folder)
 {
@@ -637,7 +640,7 @@ void saved_folder_forget(struct saved_folder *folder)
     }
 }
 
-/* The entry's file, where it still holds that tensor. */
+/* The entry's file, if it still holds that tensor. */
 static struct saved_source *
 find_source(struct saved_folder *folder, size_t index, struct error *error)
 {

@@ -1,4 +1,4 @@
-/* A saved tensor: its full name, its file's name, its line of JSON, written and read. */
+/* Saved tensors: their full names, file names and JSON lines, written and read. */
 #include "runtime/saved/saved.h"
 
 #include "runtime/base/arena.h"
@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* What a saved tensor is known by, read from its line of JSON or from its file's name. */
+/* The key of a saved tensor, read from its JSON line or from its file's name. */
 
-/* ---- the line ---- */
+/* ---- the JSON line ---- */
 
-/* Texts that are no texts, and numbers that are no such numbers, are passed over. */
+/* Values of another type are ignored. */
 static void read_text(struct json_reader *reader, struct slice *text)
 {
     if (json_reader_peek(reader) == '"') {
@@ -108,7 +108,7 @@ bool saved_tensor_copy(struct saved_tensor *copy,
     return true;
 }
 
-/* Nothing is known but the array. */
+/* A tensor with only the array set. */
 static struct saved_tensor begin(const struct saved_tensor *tensor)
 {
     struct slice none = SLICE("");
@@ -155,11 +155,11 @@ static int hex_digit(char byte)
     return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
-/* %XX become the bytes that they stand for; where that is no text, all stays as it is. */
+/* Resolves %XX. If the result is not UTF-8, the text stays unchanged. */
 static struct slice unescape(struct slice text, struct arena *arena)
 {
     struct slice result = arena_copy(arena, text);
-    char *bytes = (char *)result.bytes; /* of the copy */
+    char *bytes = (char *)result.bytes; /* the copy's own bytes */
     size_t size = 0;
 
     if (bytes == NULL) {
@@ -179,7 +179,7 @@ static struct slice unescape(struct slice text, struct arena *arena)
     return utf8_find_invalid(result) == size ? result : arena_copy(arena, text);
 }
 
-/* Cuts `.callN` off, where the text ends so. */
+/* Removes a final `.callN` from the stem, and returns N, or 0. */
 static uint64_t cut_call(struct slice *stem)
 {
     const struct slice mark = SLICE(".call");
@@ -203,7 +203,7 @@ static uint64_t cut_call(struct slice *stem)
     return call;
 }
 
-/* Where the name begins: behind the last dot outside of brackets, those of a leaf such as
+/* The offset of the name: after the last dot outside of brackets, such as those of the leaf
  * `cache['a.b']`. */
 static size_t find_name(struct slice stem)
 {
@@ -246,10 +246,11 @@ bool saved_read_file_name(struct saved_tensor *tensor,
     return true;
 }
 
-/* With ".call", a number and a suffix it stays below the 255 bytes that file systems take. */
+/* With ".call", a number and a suffix, the name stays below the 255 bytes that file systems
+ * accept. */
 #define STEM_SIZE_MAX    200
 #define HASH_DIGIT_COUNT 16
-/* What is kept of a stem that is cut, in front of `~` and the hash. */
+/* The part of a cut stem before `~` and the hash. */
 #define STEM_SIZE_CUT (STEM_SIZE_MAX - HASH_DIGIT_COUNT - 1)
 
 static void add_part(struct slice part, size_t start, struct buffer *text)
@@ -282,8 +283,7 @@ static bool is_kept(char byte)
 void saved_add_file_stem(struct slice full_name, struct buffer *text)
 {
     size_t start = text->size;
-    size_t cut =
-        start; /* the end of the last byte's form that a cut stem keeps whole */
+    size_t cut = start; /* end of the last byte that a cut stem keeps in full */
 
     for (size_t i = 0; i < full_name.size; i++) {
         char byte = full_name.bytes[i];
@@ -304,7 +304,7 @@ void saved_add_file_stem(struct slice full_name, struct buffer *text)
     }
 }
 
-/* Whether the three bytes are half of a surrogate pair, as Python's "surrogatepass" has it. */
+/* Whether the three bytes are half of a surrogate pair, as Python's "surrogatepass" encodes it. */
 static bool is_half_pair(const char *bytes)
 {
     const unsigned char *unit = (const unsigned char *)bytes;
@@ -313,7 +313,8 @@ static bool is_half_pair(const char *bytes)
            (unit[2] & 0xc0) == 0x80;
 }
 
-/* Python's texts may hold halves of surrogate pairs: in JSON they are escaped. */
+/* Adds a quoted text. Texts of Python can contain halves of surrogate pairs, which are escaped
+ * in JSON. */
 static void add_quoted(struct buffer *text, struct slice value)
 {
     size_t start = 0;

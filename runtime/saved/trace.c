@@ -1,4 +1,4 @@
-/* Tensors whose whole values are in a trace: written and read. */
+/* Saved tensors in traces: writing, and reading of all tensors with whole values. */
 #include "runtime/saved/trace.h"
 
 #include "runtime/array/expanded.h"
@@ -18,14 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Saved tensors as the events of a trace. */
+/* The writer: saved tensors as the events of a trace. */
 
-/* A place is a function of the program with one site, or a context's prefix with none: each is a
- * module of the recording, with a table of its own. */
+/* A place is a function of the program with one site, or a context's prefix without a site. Each
+ * is a module of the recording with its own table. */
 struct saved_trace_writer {
-    struct recorder *recorder;        /* owned */
-    struct text_table places;         /* the keys of places */
-    struct recorded_module **modules; /* owned; by the places' numbers, may be NULL */
+    struct recorder *recorder; /* owned */
+    struct text_table places;  /* the keys of places */
+    struct recorded_module *
+        *modules; /* owned; indexed by the places' numbers; NULL: not made
+                                         yet */
     size_t module_capacity;
 };
 
@@ -102,7 +104,8 @@ static struct recorded_module *add_module(struct saved_trace_writer *writer,
     return module;
 }
 
-/* The module that has this table; `key` is that table's alone. */
+/* Returns the module with this table, which is added if it is new. `key` must be unique to the
+ * table. */
 static struct recorded_module *get_place(struct saved_trace_writer *writer,
                                          struct slice key,
                                          const struct site_table *table,
@@ -124,7 +127,7 @@ static struct recorded_module *get_place(struct saved_trace_writer *writer,
     return writer->modules[number];
 }
 
-/* A context: a function of the prefix's name, without a line. */
+/* The place of a context: a function with the prefix as its name, without a site. */
 static struct recorded_module *
 get_context(struct saved_trace_writer *writer, struct slice prefix, struct error *error)
 {
@@ -140,7 +143,7 @@ get_context(struct saved_trace_writer *writer, struct slice prefix, struct error
     return get_place(writer, prefix, &table, error);
 }
 
-/* Where a tensor is saved under that name. */
+/* The place at which a tensor of that name is saved. */
 static struct recorded_module *get_site(struct saved_trace_writer *writer,
                                         const struct saved_tensor *saved,
                                         struct error *error)
@@ -169,7 +172,7 @@ static struct recorded_module *get_site(struct saved_trace_writer *writer,
     struct recorded_module *module = NULL;
     struct buffer key = BUFFER_INIT;
 
-    /* A context's key has no such byte in front. */
+    /* The first byte separates these keys from those of contexts. */
     buffer_add_byte(&key, '\0');
     buffer_add_number(&key, line);
     buffer_add_byte(&key, '\0');
@@ -189,8 +192,8 @@ static struct recorded_module *get_site(struct saved_trace_writer *writer,
 
 /* ---- calls ---- */
 
-/* No frames are known here. What goes by a frame's address is a thread's context, and behind it
- * the function that saves. */
+/* Starts a call. There are no real frames here. The address of the thread stands for its
+ * context's frame, and the next address for the frame of the function that saves. */
 static struct call *begin_call(struct saved_trace_writer *writer,
                                struct call_thread *thread,
                                struct recorded_module *module,
@@ -218,7 +221,7 @@ static struct call *begin_call(struct saved_trace_writer *writer,
     return call;
 }
 
-/* The context's call goes on as long as the thread saves in no other. */
+/* Finds or starts the context's call. It runs until the thread saves in another context. */
 static struct call *find_context(struct saved_trace_writer *writer,
                                  struct call_thread *thread,
                                  struct recorded_module *context)
@@ -228,7 +231,7 @@ static struct call *find_context(struct saved_trace_writer *writer,
 
     if (call == NULL) {
         call = begin_call(writer, thread, context, NULL, SLICE(""));
-        if (call != NULL) { /* it has no event of its own */
+        if (call != NULL) { /* the call has no event, so its record is written here */
             recorder_write_call(writer->recorder, call);
         }
     }
@@ -323,12 +326,12 @@ bool saved_trace_writer_add(struct saved_trace_writer *writer,
 struct saved_trace_call;
 
 struct saved_trace_calls {
-    struct saved_trace_call *items; /* owned; in the order of their numbers */
+    struct saved_trace_call *items; /* owned; sorted by number */
     size_t count;
     size_t capacity;
 };
 
-/* ---- Which module each call of a trace belongs to, by the call's number ---- */
+/* ---- the module of each call of a trace, by the call's number ---- */
 
 struct saved_trace_call {
     uint32_t number;
@@ -346,13 +349,13 @@ static bool is_before(const void *items, size_t place, uint64_t number)
     return ((const struct saved_trace_call *)items)[place].number < number;
 }
 
-/* The place of the first call whose number is not below. */
+/* The index of the first call whose number is not less. */
 static size_t find(const struct saved_trace_calls *calls, uint32_t number)
 {
     return sorted_place(calls->items, calls->count, is_before, number);
 }
 
-/* Calls of one module often follow each other, and then share the text. */
+/* Copies a path to the arena. Consecutive calls of one module share the text. */
 static struct slice
 copy_path(const struct saved_trace_calls *calls, struct slice path, struct arena *arena)
 {
@@ -362,7 +365,7 @@ copy_path(const struct saved_trace_calls *calls, struct slice path, struct arena
     return arena_copy(arena, path);
 }
 
-/* The path is copied to the arena. false: out of memory. */
+/* Adds a call with a copy of its path. Returns false if memory runs out. */
 static bool saved_trace_calls_add(struct saved_trace_calls *calls,
                                   uint32_t number,
                                   struct slice path,
@@ -374,7 +377,7 @@ static bool saved_trace_calls_add(struct saved_trace_calls *calls,
     bool has_room;
 
     if (place < calls->count && calls->items[place].number == number) {
-        return true; /* recorded again */
+        return true; /* repeated record */
     }
     has_room =
         memory_grow(&items, &calls->capacity, calls->count + 1, sizeof *calls->items);
@@ -389,7 +392,7 @@ static bool saved_trace_calls_add(struct saved_trace_calls *calls,
     return true;
 }
 
-/* "" where there is no such call. */
+/* The path of a call's module. "" if there is no such call. */
 static struct slice saved_trace_calls_path(const struct saved_trace_calls *calls,
                                            uint32_t number)
 {
@@ -417,8 +420,7 @@ struct saved_trace {
     struct buffer values;
 };
 
-/* What is known while the trace is read for the first time: the event read last, whose values
- * may follow. */
+/* The state of the first pass over the trace: the last event, whose values may follow. */
 struct scan {
     struct saved_trace *trace;
     struct saved_trace_calls calls;
@@ -427,18 +429,18 @@ struct scan {
     const struct site *site;
     enum dtype dtype;
     int64_t shape[ARRAY_DIMENSION_MAX];
-    int64_t strides[ARRAY_DIMENSION_MAX]; /* in bytes, where `is_once` */
+    int64_t strides[ARRAY_DIMENSION_MAX]; /* in bytes, if `is_once` */
     const struct log_shape *stored;       /* the event's form */
     uint32_t dimension_count;
     uint32_t call;
     uint64_t event;
     bool is_once;   /* each element of an expanded tensor was kept once */
-    uint64_t size;  /* of its values, in bytes */
-    uint64_t count; /* of them, as many as were read */
-    bool is_open;   /* all pieces were read so far, and it was not kept yet */
+    uint64_t size;  /* of all its values, in bytes */
+    uint64_t count; /* bytes of values found so far */
+    bool is_open;   /* no values are missing so far, and it is not kept yet */
 };
 
-/* Reported as damage, last. */
+/* Whether the reader ran out of memory, which it reports as its last damage. */
 static bool has_no_memory(const struct log_reader *reader)
 {
     size_t count = log_reader_damage_count(reader);
@@ -447,7 +449,7 @@ static bool has_no_memory(const struct log_reader *reader)
                                      SLICE("out of memory"));
 }
 
-/* ---- the first reading ---- */
+/* ---- the first pass ---- */
 
 static void scan_event(struct scan *scan, const struct log_event_view *event)
 {
@@ -479,8 +481,9 @@ static void scan_event(struct scan *scan, const struct log_event_view *event)
         (uint64_t)dtype_size(scan->dtype), &scan->size);
 }
 
-/* The values that follow are those that memory held: how many that are, and with which strides they are
- * the whole tensor. False: the form does not say. */
+/* Prepares for values of which each element in memory is stored once: computes their size, and
+ * the strides that make the whole tensor out of them. Returns false if the form does not
+ * describe such a tensor. */
 static bool scan_once(struct scan *scan)
 {
     struct expanded_array expanded;
@@ -512,12 +515,12 @@ static void scan_data(struct scan *scan, const struct log_item *item)
         scan->is_open = false;
     }
     if (item->data.event != scan->event || item->data.offset != scan->count) {
-        scan->is_open = false; /* a piece is missing */
+        scan->is_open = false; /* values are missing */
     }
     scan->count += item->data.bytes.size;
 }
 
-/* The fields of the event itself. */
+/* The tensor as described by the event itself. */
 static struct saved_tensor tensor_of(const struct scan *scan)
 {
     struct arena *arena = &scan->trace->arena;
@@ -544,7 +547,7 @@ static struct saved_tensor tensor_of(const struct scan *scan)
     };
 }
 
-/* `line` is a saver's description of the tensor; "" where there is none. */
+/* Keeps the event's tensor. `line` is the saver's description of it, or "". */
 static bool keep(struct scan *scan, struct slice line)
 {
     struct saved_trace *trace = scan->trace;
@@ -565,7 +568,7 @@ static bool keep(struct scan *scan, struct slice line)
     return !trace->arena.has_failed && !scan->name.has_failed;
 }
 
-/* Keeps the event that was read last, where its values are all there. */
+/* Keeps the last event if all its values were found. */
 static bool finish_event(struct scan *scan)
 {
     return !scan->is_open || scan->size == 0 || scan->count != scan->size ||
@@ -639,7 +642,7 @@ static int compare_kept(const void *a, const void *b)
     return order != 0 ? order : first->event < second->event ? -1 : 1;
 }
 
-/* What no saver counted is counted here as a saver does: by module and name. */
+/* Numbers the tensors that no saver has numbered, by module and name, as a saver does. */
 static bool count_calls(struct saved_trace *trace, struct error *error)
 {
     struct kept **order = memory_allocate(trace->count, sizeof *order);
@@ -665,7 +668,7 @@ static bool count_calls(struct saved_trace *trace, struct error *error)
     return true;
 }
 
-/* ---- for those who read ---- */
+/* ---- the tensors, for readers ---- */
 
 struct saved_trace *saved_trace_open(const char *path, struct error *error)
 {
@@ -721,7 +724,7 @@ const char *saved_trace_damage(const struct saved_trace *trace, size_t index)
                : NULL;
 }
 
-/* Appends the values that follow the event which was read last. */
+/* Appends the values that follow the last event that was read. */
 static bool collect(struct saved_trace *trace, const struct kept *kept)
 {
     struct log_item item;

@@ -1,4 +1,3 @@
-/* Values read from their place in a file. */
 #include "runtime/saved/values_read.h"
 
 #include "runtime/base/file/mapping.h"

@@ -1,4 +1,4 @@
-/* Values read from their place in a file. */
+/* Reading of values at a given place in a file. */
 #ifndef MONITORCH_SAVED_VALUES_READ_H
 #define MONITORCH_SAVED_VALUES_READ_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fails where the file no longer has so many bytes. */
+/* Returns false if the file has fewer bytes by now, or cannot be read; `error` says why. */
 bool values_read(
     const char *path, uint64_t offset, uint64_t size, void *bytes, struct error *error);
 

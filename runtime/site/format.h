@@ -37,11 +37,11 @@
  *   argument  = term | "=" key term | "x" term | "y" term
  *   key       = letters, digits, _, %XX, then ";"
  *
- * A function's and a site's `line` is the distance from the line of the previous one. A site omits it if
- * it is 0; it omits `column` and `function` if they are those of the previous site, and `ordinal`
- * and `arm` if they are 0. `back` and `ahead` count sites. Names keep their letters, also those
- * outside ASCII. All other bytes that could break a string literal or look like a separator are
- * written as %XX, and so is a first digit.
+ * A function's and a site's `line` is the distance from the line of the previous one. A site omits
+ * it if it is 0; it omits `column` and `function` if they are those of the previous site, and
+ * `ordinal` and `arm` if they are 0. `back` and `ahead` count sites. Names keep their letters, also
+ * those outside ASCII. All other bytes that could break a string literal or look like a separator
+ * are written as %XX, and so is a first digit.
  * Each text of NUMBERED_SIZE_MIN to NUMBERED_SIZE_MAX bytes in a site gets the next number,
  * counted from 0. */
 #ifndef MONITORCH_SITE_FORMAT_H

@@ -74,17 +74,17 @@ struct term {
     uint32_t part_count;
 };
 
-/* Reads the text of a site; `read_count` reads are known. An empty text, and one that is damaged,
- * give a term without nodes. false: out of memory. */
+/* Reads the term of a site that has `read_count` reads. A text that is empty or damaged gives a
+ * term without nodes. Returns false if memory runs out. */
 bool term_read(struct term *term,
                struct slice text,
                uint32_t read_count,
                struct arena *arena);
 
-/* The part that the write gets; NULL: the whole. */
+/* The part of the value for a write. NULL: the whole. */
 const struct term_part *term_find_part(const struct term *term, uint32_t write);
 
-/* The first term in a node, and the one behind another in it; 0: there is none. */
+/* The first term in a node, and the next one after `child`. 0: there is none. */
 static inline uint32_t term_child(const struct term *term, uint32_t node)
 {
     assert(node < term->node_count);

@@ -1,5 +1,5 @@
-/* A pickle read as data. The opcodes are those that Python's pickle writes with the protocols 2
- * to 5; those of the older ones, which are text, are not known. */
+/* Pickle reader. It knows the opcodes that Python's pickle writes with protocols 2 to 5, but not
+ * the older text opcodes. */
 #include "runtime/saved/pt/pickle_read.h"
 
 #include "runtime/base/buffer.h"
@@ -15,15 +15,15 @@ struct pickle_values {
 };
 
 struct pickle_machine {
-    struct slice bytes;         /* borrowed: the pickle */
-    size_t offset;              /* of the byte that is read next */
+    struct slice bytes;         /* borrowed: the whole pickle */
+    size_t offset;              /* of the next byte */
     struct arena *arena;        /* borrowed: holds the values */
     struct error *error;        /* borrowed */
-    struct pickle_values stack; /* NULL: a mark */
-    struct pickle_values memo;  /* NULL: nothing was put there */
+    struct pickle_values stack; /* NULL items are marks */
+    struct pickle_values memo;  /* NULL: an unused place */
 };
 
-/* ---- What a pickle works on: its bytes, a stack of values and a memo ---- */
+/* ---- the state of the machine: the bytes, a stack of values and a memo ---- */
 
 /* ---- failures ---- */
 
@@ -54,7 +54,7 @@ static bool pickle_machine_detach(struct pickle_machine *machine,
     return true;
 }
 
-/* Little-endian, of at most 8 bytes. */
+/* Reads a little-endian number of at most 8 bytes. */
 static bool
 pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t *number)
 {
@@ -71,7 +71,7 @@ pickle_machine_pop_number(struct pickle_machine *machine, size_t size, uint64_t 
     return true;
 }
 
-/* Bytes behind their count, which has `size` bytes. */
+/* Reads a count of `size` bytes, and as many bytes. */
 static bool pickle_machine_pop_counted(struct pickle_machine *machine,
                                        size_t size,
                                        struct slice *text)
@@ -114,7 +114,7 @@ static bool values_reserve(struct pickle_machine *machine,
     return is_done || fail_memory(machine);
 }
 
-/* NULL is a mark. */
+/* Pushes a value. NULL pushes a mark. */
 static bool pickle_machine_push(struct pickle_machine *machine,
                                 const struct pickle_value *value)
 {
@@ -143,7 +143,7 @@ static bool pickle_machine_push_kind(struct pickle_machine *machine,
     return pickle_machine_push_new(machine, (struct pickle_value){.kind = kind});
 }
 
-/* The value on top; a mark is none. */
+/* Pops the topmost value, which must not be a mark. */
 static bool pickle_machine_pop(struct pickle_machine *machine,
                                const struct pickle_value **value)
 {
@@ -155,7 +155,7 @@ static bool pickle_machine_pop(struct pickle_machine *machine,
     return true;
 }
 
-/* The place of the last mark in the stack. */
+/* The index of the last mark in the stack. */
 static bool find_mark(struct pickle_machine *machine, size_t *mark)
 {
     for (size_t i = machine->stack.count; i > 0; i--) {
@@ -172,7 +172,7 @@ static bool pickle_machine_memo_put(struct pickle_machine *machine, uint64_t pla
     struct pickle_values *memo = &machine->memo;
     const struct pickle_value *value;
 
-    /* Python numbers them one by one, and each needs a byte of the pickle at least. */
+    /* Python numbers the places one by one, and each needs at least one byte of the pickle. */
     if (place > machine->bytes.size) {
         return fail(machine, "a memo far away");
     }
@@ -196,9 +196,10 @@ static bool pickle_machine_memo_get(struct pickle_machine *machine, uint64_t pla
     return pickle_machine_push(machine, machine->memo.items[place]);
 }
 
-/* ---- values made of others ---- */
+/* ---- values composed of others ---- */
 
-/* The topmost `count` values, none of which is a mark, become one. */
+/* Replaces the topmost `count` values, none of which may be a mark, with one value that holds
+ * them. */
 static bool
 pickle_machine_fold(struct pickle_machine *machine, enum pickle_kind kind, size_t count)
 {
@@ -218,7 +219,7 @@ pickle_machine_fold(struct pickle_machine *machine, enum pickle_kind kind, size_
         (struct pickle_value){.kind = kind, .items = items, .item_count = count});
 }
 
-/* Those above the last mark, and the mark. */
+/* The same for the values above the last mark, and removes the mark. */
 static bool pickle_machine_fold_marked(struct pickle_machine *machine,
                                        enum pickle_kind kind)
 {
@@ -235,7 +236,7 @@ static bool pickle_machine_fold_marked(struct pickle_machine *machine,
     return true;
 }
 
-/* Forgets what is above the last mark, and the mark. */
+/* Removes the last mark and the values above it. */
 static bool pickle_machine_drop_marked(struct pickle_machine *machine)
 {
     return find_mark(machine, &machine->stack.count);
@@ -251,7 +252,7 @@ static bool pickle_machine_drop(struct pickle_machine *machine)
 static bool pickle_machine_push_text(struct pickle_machine *machine, struct slice text)
 {
     if (utf8_find_invalid(text) != text.size) {
-        /* Python writes lone surrogates too: no text of ours. */
+        /* Python also writes lone surrogates, which are not kept as text. */
         return pickle_machine_push_kind(machine, PICKLE_OTHER);
     }
     return pickle_machine_push_new(
@@ -278,7 +279,8 @@ push_global(struct pickle_machine *machine, struct slice module, struct slice na
                      (struct pickle_value){.kind = PICKLE_GLOBAL, .text = copy});
 }
 
-/* A global whose module and name are the next two lines of the pickle, or two texts. */
+/* Reads a global: its module and name are the next two lines of the pickle, or two texts on the
+ * stack. */
 static bool pickle_machine_global(struct pickle_machine *machine)
 {
     struct slice module, name;
@@ -305,8 +307,8 @@ static bool add_pair(struct pickle_machine *machine,
                      const struct pickle_value *key,
                      const struct pickle_value *value)
 {
-    struct pickle_value *changed =
-        (struct pickle_value *)dictionary; /* from push_new */
+    struct pickle_value *changed = (struct pickle_value *)
+        dictionary; /* made by push_new, so it is not really const */
     struct pickle_pair *pair;
 
     if (dictionary->kind != PICKLE_DICT && dictionary->kind != PICKLE_CALL) {
@@ -321,7 +323,7 @@ static bool add_pair(struct pickle_machine *machine,
     return true;
 }
 
-/* Puts a key and a value, or as many as are above the last mark, into a dictionary. */
+/* Puts a key and a value, or all pairs above the last mark, into a dictionary. */
 static bool pickle_machine_set_item(struct pickle_machine *machine)
 {
     const struct pickle_value *dictionary, *key, *value;
@@ -431,7 +433,7 @@ static bool read_integer(struct pickle_machine *machine, size_t size, bool is_si
                         is_signed ? (int32_t)(uint32_t)number : (int64_t)number);
 }
 
-/* A number of any size in two's complement. */
+/* Reads a number of any size in two's complement. */
 static bool read_long(struct pickle_machine *machine)
 {
     struct slice digits;
@@ -483,7 +485,7 @@ static bool run_bool(struct pickle_machine *machine, bool value)
         machine, (struct pickle_value){.kind = PICKLE_BOOL, .integer = value});
 }
 
-/* Opcodes that put a new value on the stack, or keep or fetch one. */
+/* Runs opcodes that push a new value, or store or fetch one in the memo. */
 static bool
 run_simple(struct pickle_machine *machine, unsigned char opcode, bool *is_known)
 {
@@ -543,7 +545,7 @@ run_simple(struct pickle_machine *machine, unsigned char opcode, bool *is_known)
     }
 }
 
-/* Opcodes that make a value of those on the stack. */
+/* Runs opcodes that compose a value of those on the stack. */
 static bool run_fold(struct pickle_machine *machine, unsigned char opcode)
 {
     switch (opcode) {

@@ -1,5 +1,5 @@
-/* A pickle read as data: what it would make is described and never made. Nothing is imported and
- * nothing is called, whatever it contains. */
+/* Pickle reader: reads a pickle as data. It describes the objects and never creates them; it
+ * imports and calls nothing, whatever the pickle contains. */
 #ifndef MONITORCH_SAVED_PT_PICKLE_READ_H
 #define MONITORCH_SAVED_PT_PICKLE_READ_H
 
@@ -19,8 +19,8 @@ enum pickle_kind {
     PICKLE_GLOBAL,     /* text: "torch._utils _rebuild_tensor_v2" */
     PICKLE_TUPLE,      /* items */
     PICKLE_DICT,       /* pairs */
-    PICKLE_CALL,       /* items: what is called, and what with */
-    PICKLE_PERSISTENT, /* items: the one that the loader is asked for */
+    PICKLE_CALL,       /* items: the callee, and its arguments */
+    PICKLE_PERSISTENT, /* items: the id that the loader resolves */
     PICKLE_LIST,       /* its items are not kept */
     PICKLE_OTHER,      /* a float, bytes, a set …: not kept */
 };
@@ -36,16 +36,16 @@ struct pickle_value {
     struct slice text;
     const struct pickle_value *const *items;
     size_t item_count;
-    const struct pickle_pair *pairs; /* the newest; may be NULL */
+    const struct pickle_pair *pairs; /* a list, newest first; may be NULL */
 };
 
-/* What the pickle would make. All is borrowed from `bytes` and the arena; a value may contain
- * itself. An error says what is wrong, with no path in front. NULL: no pickle, one with something
- * in it that is not known here, or no memory. */
+/* Returns a description of the pickled object, borrowed from `bytes` and the arena. A value may
+ * contain itself. Returns NULL if it is no pickle, has unknown content, or memory runs out;
+ * `error` says why, without a path. */
 const struct pickle_value *
 pickle_read(struct slice bytes, struct arena *arena, struct error *error);
 
-/* The value of a text key; NULL where there is none. */
+/* The value of a text key. NULL if there is none. */
 const struct pickle_value *pickle_value_find(const struct pickle_value *dictionary,
                                              struct slice key);
 

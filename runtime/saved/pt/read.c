@@ -1,4 +1,4 @@
-/* One tensor read from the file format of torch.save. */
+/* Reader of torch.save files with one tensor. */
 #include "runtime/saved/pt/pt.h"
 
 #include "runtime/array/array.h"
@@ -17,12 +17,12 @@
 struct zip_member {
     struct slice name; /* in the arena */
     uint64_t size;
-    uint64_t header;   /* the offset of its own header in the file */
-    uint32_t checksum; /* CRC-32; 0: the writer took none */
+    uint64_t header;   /* offset of its local header in the file */
+    uint32_t checksum; /* CRC-32; 0: not computed by the writer */
     bool is_stored;
 };
 
-/* Some of the file's bytes, read once. */
+/* A part of the file that is read once. */
 struct zip_window {
     const char *bytes; /* in the arena */
     uint64_t offset;   /* in the file */
@@ -32,13 +32,13 @@ struct zip_window {
 struct zip_directory {
     const struct mapping *file; /* borrowed */
     uint64_t file_size;
-    struct zip_window head; /* holds most members but the values */
+    struct zip_window head; /* holds most members except the values */
     struct zip_window tail;
     struct zip_member *members; /* in the arena */
     size_t member_count;
 };
 
-/* The members of a zip archive, after PKWARE's APPNOTE 6.3.10. */
+/* Zip archives, by PKWARE's APPNOTE 6.3.10. */
 
 #define END_SIGNATURE       0x06054b50u
 #define END_SIZE            22
@@ -52,9 +52,10 @@ struct zip_directory {
 #define HEADER_SIGNATURE    0x04034b50u
 #define HEADER_SIZE         30
 #define LARGE_EXTRA         1 /* the extra field with sizes of 64 bits */
-/* How much of the file is read at each end to begin with: most often all but the values. */
+/* The number of bytes that are read first at each end of the file. Most often they hold all but
+ * the values. */
 #define WINDOW_SIZE 4096
-/* The directory of an archive with one tensor has a few members. */
+/* The largest directory. An archive with one tensor has only a few members. */
 #define DIRECTORY_MAX (4 << 20)
 
 static uint16_t get_16(const unsigned char *bytes)
@@ -87,7 +88,7 @@ static bool window_has(const struct zip_window *window, uint64_t offset, size_t 
            offset - window->offset <= window->size - size;
 }
 
-/* All of it, or an error. */
+/* Reads all bytes, or fails. */
 static bool read_exactly(const struct zip_directory *directory,
                          uint64_t offset,
                          void *bytes,
@@ -108,7 +109,7 @@ static bool read_exactly(const struct zip_directory *directory,
             fail_zip(error, directory, "a zip archive that is cut off"));
 }
 
-/* `size` bytes from the offset on, as many as the file has. */
+/* Reads `size` bytes from the offset on, or as many as the file has. */
 static bool open_window(const struct zip_directory *directory,
                         struct zip_window *window,
                         uint64_t offset,
@@ -131,7 +132,7 @@ static bool open_window(const struct zip_directory *directory,
     return true;
 }
 
-/* ---- where the directory stands ---- */
+/* ---- finding the directory ---- */
 
 struct place {
     uint64_t offset;
@@ -139,7 +140,7 @@ struct place {
     uint64_t count; /* of members */
 };
 
-/* The end record in the file's last bytes; NULL where it is not there. */
+/* The end record in the file's last bytes. NULL if there is none. */
 static const unsigned char *find_end(const unsigned char *tail, size_t size)
 {
     for (size_t room = END_SIZE; room <= size; room++) {
@@ -154,7 +155,7 @@ static const unsigned char *find_end(const unsigned char *tail, size_t size)
     return NULL;
 }
 
-/* The record for archives whose numbers do not fit in the end record, if it has one in front. */
+/* Reads the record of 64-bit numbers before the end record, if the archive has one. */
 static bool read_large_end(const struct zip_directory *directory,
                            uint64_t end,
                            struct place *place,
@@ -187,7 +188,7 @@ static bool read_large_end(const struct zip_directory *directory,
     return true;
 }
 
-/* The end record is the last of the file but for a comment, which is empty most often. */
+/* Finds the end record. Only a comment can follow it, which is usually empty. */
 static bool find_end_offset(struct zip_directory *directory,
                             struct arena *arena,
                             uint64_t *offset,
@@ -241,7 +242,7 @@ static bool find_directory(struct zip_directory *directory,
 
 /* ---- the directory ---- */
 
-/* The numbers that do not fit in 32 bits are in an extra field, in this order. */
+/* Reads the numbers that do not fit in 32 bits from an extra field, where they have this order. */
 static bool read_large_numbers(struct zip_member *member,
                                uint64_t *packed_size,
                                const unsigned char *extra,
@@ -276,7 +277,7 @@ static bool read_large_numbers(struct zip_member *member,
     return true;
 }
 
-/* The size of the entry at `bytes`; 0 where it is none. */
+/* Reads the entry at `bytes` and returns its size. 0 if it is no entry. */
 static size_t
 read_entry(struct zip_member *member, const unsigned char *bytes, size_t size)
 {
@@ -328,7 +329,7 @@ read_entries(struct zip_directory *directory, struct slice bytes, struct error *
     return true;
 }
 
-/* Reads the directory at the archive's end. The file has to stay open. */
+/* Reads the directory at the archive's end. The file must stay open. */
 static bool zip_directory_read(struct zip_directory *directory,
                                const struct mapping *file,
                                struct arena *arena,
@@ -355,7 +356,7 @@ static bool zip_directory_read(struct zip_directory *directory,
            read_entries(directory, (struct slice){bytes, (size_t)place.size}, error);
 }
 
-/* The first member whose name is `folder` and `name`; NULL where there is none. */
+/* The first member whose name is `folder` followed by `name`. NULL if there is none. */
 static const struct zip_member *zip_directory_find(
     const struct zip_directory *directory, struct slice folder, struct slice name)
 {
@@ -372,7 +373,7 @@ static const struct zip_member *zip_directory_find(
 
 /* ---- members ---- */
 
-/* Where the member's bytes begin in the file; all of them are there. */
+/* Finds the start of the member's bytes in the file, and checks that the file holds all of them. */
 static bool zip_directory_place(const struct zip_directory *directory,
                                 const struct zip_member *member,
                                 uint64_t *offset,
@@ -401,7 +402,7 @@ static bool zip_directory_place(const struct zip_directory *directory,
     return true;
 }
 
-/* Whether these are the member's bytes, by its checksum. */
+/* Whether the bytes have the member's checksum. */
 static bool zip_member_has(const struct zip_member *member, struct slice bytes)
 {
     return member->checksum == 0 ||
@@ -441,12 +442,13 @@ struct pt_tensor {
     struct slice storage;  /* its name in the archive: "0" */
     uint64_t storage_size; /* in bytes */
     uint64_t offset;       /* of the first element in the storage, in bytes */
-    uint64_t size;         /* from there to the last element's end */
+    uint64_t size;         /* from there to the end of the last element */
 };
 
 /* ---- the tensor that a pickle describes ---- */
 
-/* Wrappers around a tensor: a parameter, a tensor with attributes of its own … */
+/* The largest number of nested wrappers around a tensor: a parameter, a tensor with its own
+ * attributes … */
 #define WRAPPERS_MAX 8
 
 static bool fail_tensor(struct error *error, const char *what)
@@ -455,7 +457,7 @@ static bool fail_tensor(struct error *error, const char *what)
     return false;
 }
 
-/* What is there instead of a tensor, in words. */
+/* Sets an error that names the object found instead of a tensor. Returns false. */
 static bool fail_other(struct error *error, const struct pickle_value *value)
 {
     static const char *const words[] = {
@@ -511,7 +513,7 @@ static bool rebuild_of(struct rebuild *rebuild, const struct pickle_value *value
     return true;
 }
 
-/* What the value would be made by, without wrappers. */
+/* Finds the call that makes the value, inside its wrappers. */
 static bool find_rebuild(struct rebuild *rebuild,
                          const struct pickle_value *value,
                          struct error *error)
@@ -549,7 +551,7 @@ static bool read_natural(const struct pickle_value *value, uint64_t *number)
     return true;
 }
 
-/* A tuple of as many numbers, none below 0, each times `unit`. */
+/* Reads the numbers of a tuple, none of them negative, and multiplies each by `unit`. */
 static const int64_t *
 read_naturals(const struct pickle_value *tuple, int64_t unit, struct arena *arena)
 {
@@ -609,8 +611,8 @@ static enum dtype dtype_of_global(struct slice name)
 
 /* ---- the storage ---- */
 
-/* ('storage', its class, its name, device, how many elements); of a storage without a type, how
- * many bytes. */
+/* Reads ('storage', class, name, device, number of elements). For a storage without a type, the
+ * number counts bytes. */
 static bool read_storage(struct pt_tensor *tensor,
                          const struct pickle_value *value,
                          enum dtype dtype,
@@ -653,7 +655,8 @@ static bool read_storage(struct pt_tensor *tensor,
 
 /* ---- shape ---- */
 
-/* How many bytes lie between the first element and the end of the last. */
+/* Computes the number of bytes from the first element to the end of the last. Returns false if
+ * it overflows. */
 static bool measure(const struct array *array, uint64_t *size)
 {
     uint64_t last = 0;
@@ -717,8 +720,8 @@ static bool is_set(const struct pickle_value *metadata, struct slice key)
     return value != NULL && value->kind == PICKLE_BOOL && value->integer != 0;
 }
 
-/* _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks[, metadata]), where v3 has
- * the dtype in front of the metadata. */
+/* Reads _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks[, metadata]); v3
+ * has the dtype before the metadata. */
 static bool pt_tensor_read(struct pt_tensor *tensor,
                            struct slice pickle,
                            struct arena *arena,
@@ -758,7 +761,7 @@ static bool pt_tensor_read(struct pt_tensor *tensor,
     return true;
 }
 
-/* A tensor's pickle is some hundred bytes long, with the program's own attributes more. */
+/* The largest pickle. A tensor's has a few hundred bytes, more with attributes of the program. */
 #define PICKLE_MAX (1 << 20)
 #define LINE_MAX   (1 << 20)
 
@@ -768,15 +771,15 @@ struct pt_file {
     char *path;         /* in the arena */
     uint64_t offset;    /* of the values */
     uint64_t size;
-    struct zip_member member; /* that they stand in */
+    struct zip_member member; /* the member that holds them */
     struct buffer values;
 };
 
-/* The archive while it is read. */
+/* An archive that is being read. */
 struct archive {
     struct mapping file;
     struct zip_directory directory;
-    struct slice folder; /* that all members stand in: "archive/" */
+    struct slice folder; /* the folder of all members: "archive/" */
     struct arena *arena;
     struct error *error;
 };
@@ -787,7 +790,7 @@ static bool fail(const struct archive *archive, const char *what)
     return false;
 }
 
-/* The folder is that of the pickle. */
+/* Finds the folder, which is that of the pickle. */
 static bool find_folder(struct archive *archive)
 {
     const struct slice name = SLICE("/data.pkl");
@@ -804,7 +807,7 @@ static bool find_folder(struct archive *archive)
                 "a zip archive without data.pkl, expected a file of torch.save");
 }
 
-/* A missing member is empty. */
+/* Reads a member. A missing one counts as empty. */
 static bool read_member(const struct archive *archive,
                         struct slice name,
                         size_t limit,
@@ -838,7 +841,7 @@ static bool read_tensor(struct archive *archive, struct pt_tensor *tensor)
     return true;
 }
 
-/* The place of the tensor's values in the file. */
+/* Finds the place of the tensor's values in the file. */
 static bool find_values(const struct archive *archive,
                         const struct pt_tensor *tensor,
                         struct pt_file *file)
@@ -870,7 +873,7 @@ static bool find_values(const struct archive *archive,
     return true;
 }
 
-/* From the line that is in the file, else from the file's name. */
+/* Reads the key from the JSON line in the file, else from the file's name. */
 static bool read_key(const struct archive *archive, struct saved_tensor *tensor)
 {
     struct slice line;
@@ -961,7 +964,7 @@ bool pt_file_read_into(const struct pt_file *file, void *bytes, struct error *er
     if (!values_read(file->path, file->offset, file->size, bytes, error)) {
         return false;
     }
-    /* A part of the member has no checksum of its own. */
+    /* Only the whole member has a checksum. */
     if (file->size == file->member.size && !zip_member_has(&file->member, values)) {
         error_set(error, ERROR_INPUT, "%s: the values are damaged", file->path);
         return false;

@@ -1,4 +1,4 @@
-/* The writer of .pt files: the archive, the pickle, the values. */
+/* Writer of torch.save files: the archive, the pickle, the values. */
 #include "runtime/saved/pt/zip_write.h"
 
 #include "runtime/array/array.h"
@@ -12,8 +12,8 @@
 
 #include <errno.h>
 
-/* The pickle that describes a tensor to torch.load: a few opcodes of Python's protocol 2, those
- * that `weights_only=True` allows. */
+/* The pickle that describes a tensor to torch.load: a few opcodes of Python's protocol 2 that
+ * `weights_only=True` allows. */
 
 #define PROTOCOL         "\x80\x02"
 #define MARK             "("
@@ -28,8 +28,8 @@
 #define GLOBAL(m, n)     "c" m "\n" n "\n"
 #define TEXT(size, text) "X" size "\0\0\0" text
 
-/* The storages that had types of their own; later dtypes are written by name, and their storage is
- * bytes. */
+/* The storage class of a dtype, for dtypes that have their own. Later dtypes are written by
+ * name, and their storage holds bytes. */
 static const char *storage_of(enum dtype dtype)
 {
     switch (dtype) {
@@ -90,7 +90,7 @@ static void add_shape(struct buffer *pickle, const struct array *array)
     buffer_add(pickle, SLICE(TUPLE));
 }
 
-/* In elements; a dimension of size 0 counts as 1, as in torch. */
+/* Adds the strides in elements. A dimension of size 0 counts as 1, as in torch. */
 static void add_strides(struct buffer *pickle,
                         const struct array *array,
                         const struct expanded_array *expanded)
@@ -113,8 +113,8 @@ static void add_strides(struct buffer *pickle,
     buffer_add(pickle, SLICE(TUPLE));
 }
 
-/* A plain tensor on the CPU that fills the storage "0", contiguous, no gradient required. Its
- * dtype must be one of those that pt_has_dtype knows. */
+/* Adds a plain tensor on the CPU: contiguous, requires no gradient, and fills the storage "0".
+ * Its dtype must be one that pt_has_dtype accepts. */
 static void pickle_add_tensor(struct buffer *pickle, const struct array *array)
 {
     const char *storage = storage_of(array->dtype);
@@ -133,7 +133,7 @@ static void pickle_add_tensor(struct buffer *pickle, const struct array *array)
         buffer_add_format(pickle, GLOBAL("torch", "%s"), storage);
     } else {
         buffer_add(pickle, SLICE(GLOBAL("torch.storage", "UntypedStorage")));
-        count *= dtype_size(array->dtype); /* its elements are bytes */
+        count *= dtype_size(array->dtype); /* in a storage of bytes */
     }
     buffer_add(pickle, SLICE(TEXT("\x01", "0") TEXT("\x03", "cpu")));
     add_integer(pickle, count);
@@ -148,22 +148,22 @@ static void pickle_add_tensor(struct buffer *pickle, const struct array *array)
     buffer_add(pickle, SLICE(TUPLE REDUCE STOP));
 }
 
-/* From this size on the fields of 32 bits refer to those of 64. */
+/* From this size on, the 32-bit fields refer to 64-bit ones. */
 #define ZIP64_SIZE      UINT32_MAX
 #define VERSION_PLAIN   20
 #define VERSION_ZIP64   45
-#define FLAG_DESCRIPTOR 0x0008 /* sizes and checksum are behind the bytes */
+#define FLAG_DESCRIPTOR 0x0008 /* sizes and checksum follow the bytes */
 #define FLAG_UTF8       0x0800
 #define DATE_1980                                                                      \
-    0x0021 /* the first that the format has: files with equal tensors are equal */
+    0x0021 /* the first date of the format; so files with equal tensors are equal */
 #define EXTRA_ZIP64      0x0001
 #define EXTRA_ZIP64_SIZE 20
-#define EXTRA_PADDING    0x4246 /* "FB", as PyTorch's own padding is called */
+#define EXTRA_PADDING    0x4246 /* "FB", the name that PyTorch gives its padding */
 #define EXTRA_HEAD_SIZE  4
 #define LOCAL_HEAD_SIZE  30
 #define ALIGNMENT        64
 
-/* Little-endian. */
+/* Adds a little-endian number. */
 static void add_number(struct buffer *buffer, uint64_t number, size_t size)
 {
     char bytes[sizeof number];
@@ -198,7 +198,7 @@ void zip_release(struct zip_writer *zip)
     buffer_release(&zip->directory);
 }
 
-/* From the version on, as in the local header and in the directory. */
+/* Adds the fields from the version on that local headers and the directory share. */
 static void add_facts(
     struct buffer *buffer, unsigned flags, uint32_t crc, uint64_t size, bool is_zip64)
 {
@@ -260,8 +260,8 @@ void zip_add(struct zip_writer *zip, struct slice name, struct slice bytes)
     add_to_directory(zip, name, 0, crc, bytes.size);
 }
 
-/* Begins a record whose bytes the caller writes itself behind what is pending just now. They begin
- * at a multiple of 64 in the file. */
+/* Starts a record whose bytes the caller writes itself after the pending bytes. They start at a
+ * multiple of 64 in the file. */
 static void zip_begin(struct zip_writer *zip, struct slice name, uint64_t size)
 {
     bool is_zip64 = size >= ZIP64_SIZE;
@@ -287,20 +287,21 @@ static void zip_begin(struct zip_writer *zip, struct slice name, uint64_t size)
     }
 }
 
-/* So many bytes of that record have their place behind what was pending before it. */
+/* Counts bytes of that record that the caller writes itself, after the bytes that were pending
+ * before it. */
 static void zip_pass(struct zip_writer *zip, uint64_t size)
 {
     zip->written += size;
 }
 
-/* What is pending was written. */
+/* Counts the pending bytes as written. */
 static void zip_flushed(struct zip_writer *zip)
 {
     zip->written += zip->pending.size;
     zip->pending.size = 0;
 }
 
-/* Ends that record. */
+/* Ends the record. */
 static void
 zip_end(struct zip_writer *zip, struct slice name, uint64_t size, uint32_t crc)
 {
@@ -313,17 +314,17 @@ zip_end(struct zip_writer *zip, struct slice name, uint64_t size, uint32_t crc)
     add_to_directory(zip, name, FLAG_DESCRIPTOR, crc, size);
 }
 
-/* The directory's place where 32 bits cannot hold it. */
+/* Adds the place of the directory if 32 bits cannot hold it. */
 static void
 add_end_64(struct buffer *pending, uint64_t count, uint64_t size, uint64_t start)
 {
     uint64_t end = start + size;
 
     add_signature(pending, END_64);
-    add_number(pending, 44, 8); /* the size of what follows */
+    add_number(pending, 44, 8); /* the size of the rest */
     add_number(pending, VERSION_ZIP64, 2);
     add_number(pending, VERSION_ZIP64, 2);
-    add_number(pending, 0, 8); /* this disk and the directory's */
+    add_number(pending, 0, 8); /* the number of this disk, and of the directory's */
     add_number(pending, count, 8);
     add_number(pending, count, 8);
     add_number(pending, size, 8);
@@ -332,7 +333,7 @@ add_end_64(struct buffer *pending, uint64_t count, uint64_t size, uint64_t start
     add_signature(pending, LOCATOR_64);
     add_number(pending, 0, 4);
     add_number(pending, end, 8);
-    add_number(pending, 1, 4); /* disks */
+    add_number(pending, 1, 4); /* number of disks */
 }
 
 void zip_finish(struct zip_writer *zip)
@@ -347,7 +348,7 @@ void zip_finish(struct zip_writer *zip)
         add_end_64(pending, zip->count, size, start);
     }
     add_signature(pending, END);
-    add_number(pending, 0, 4); /* this disk and the directory's */
+    add_number(pending, 0, 4); /* the number of this disk, and of the directory's */
     add_number(pending, zip->count, 2);
     add_number(pending, zip->count, 2);
     add_number(pending, size, 4);
@@ -355,17 +356,17 @@ void zip_finish(struct zip_writer *zip)
     add_number(pending, 0, 2); /* no comment */
 }
 
-/* Whether something could not be added for want of memory. */
+/* Whether memory ran out during an addition. */
 static bool zip_has_failed(const struct zip_writer *zip)
 {
     return zip->pending.has_failed || zip->directory.has_failed;
 }
 
-/* ---- One tensor written in the file format of torch.save ---- */
+/* ---- a file of torch.save with one tensor ---- */
 
 #define FOLDER "archive/"
 #define VALUES SLICE(FOLDER "data/0")
-/* What the head and the directory of most archives need. */
+/* Enough for the head and the directory of most archives. */
 #define PENDING_SIZE   1024
 #define DIRECTORY_SIZE 512
 
@@ -385,7 +386,7 @@ bool pt_has_dtype(enum dtype dtype)
     }
 }
 
-/* All bytes in front of the values. torch.load passes over the record that is ours. */
+/* Adds all bytes before the values. torch.load ignores the record monitorch.json. */
 static void
 add_head(struct zip_writer *zip, const struct saved_tensor *tensor, uint64_t size)
 {
@@ -406,8 +407,8 @@ add_head(struct zip_writer *zip, const struct saved_tensor *tensor, uint64_t siz
     zip_begin(zip, VALUES, size);
 }
 
-/* What is pending, with the values behind its first `head` bytes. The draft is closed where it
- * fails. */
+/* Writes the pending bytes, with the values after the first `head` of them. Closes the draft on
+ * failure. */
 static bool write_parts(struct zip_writer *zip,
                         size_t head,
                         struct slice values,
@@ -432,7 +433,8 @@ static bool write_parts(struct zip_writer *zip,
     return true;
 }
 
-/* The head is written with the first piece and the end with the last: most files need one write. */
+/* Writes the values. The head is written with the first piece and the end with the last, so most
+ * files need a single write. */
 static bool write_pieces(struct zip_writer *zip,
                          struct file_draft *draft,
                          struct array_pieces *pieces,
@@ -488,7 +490,7 @@ enum pt_write_result pt_write(const char *path,
                               struct error *error)
 {
     struct zip_writer zip = ZIP_WRITER_INIT;
-    /* Where it may not be replaced, it shows when the draft gets its name. */
+    /* If no file may be replaced, an existing one is found when the draft gets its name. */
     struct file_info info = may_replace ? file_inspect(path) : (struct file_info){0};
     struct file_draft draft;
     bool is_there, is_finished;

@@ -1,4 +1,4 @@
-/* A zip archive of stored records, one after the other. Private to the files that write .pt. */
+/* Zip writer: an archive of uncompressed records. Private to the files that write .pt. */
 #ifndef MONITORCH_SAVED_PT_ZIP_WRITE_H
 #define MONITORCH_SAVED_PT_ZIP_WRITE_H
 
@@ -7,14 +7,14 @@
 
 #include <stdint.h>
 
-/* Bytes are collected in `pending`; whoever writes them to the file says so by zip_flushed. Only
- * the last record may be larger than 4 GiB. */
+/* The archive so far. Bytes are collected in `pending`; zip_flushed must be called when they are
+ * written to the file. Only the last record may be larger than 4 GiB. */
 struct zip_writer {
     struct buffer pending;   /* owned */
-    struct buffer directory; /* owned: a line for each record, for the end */
-    uint64_t written;        /* how much of the archive is not in `pending` */
-    uint64_t record;         /* where the last record begins */
-    uint64_t count;          /* of records in the directory */
+    struct buffer directory; /* owned: an entry for each record, written at the end */
+    uint64_t written;        /* bytes of the archive before `pending` */
+    uint64_t record;         /* start of the last record */
+    uint64_t count;          /* number of records in the directory */
 };
 
 #define ZIP_WRITER_INIT                                                                \
@@ -22,10 +22,10 @@ struct zip_writer {
 
 void zip_release(struct zip_writer *zip);
 
-/* A small record, whole. */
+/* Adds a small record as a whole. */
 void zip_add(struct zip_writer *zip, struct slice name, struct slice bytes);
 
-/* The directory; nothing follows it. */
+/* Adds the directory, which ends the archive. */
 void zip_finish(struct zip_writer *zip);
 
 #endif

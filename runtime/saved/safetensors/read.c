@@ -1,4 +1,4 @@
-/* The reader of safetensors files: the header in JSON, then the values. */
+/* Reader of safetensors files: the header in JSON, then the values. */
 #include "runtime/base/arena.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file/mapping.h"
@@ -14,26 +14,26 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A tensor, as the header describes it. */
+/* A tensor as described by the header. */
 struct safetensors_stored {
     struct saved_tensor tensor;
     struct slice name;
-    struct slice line; /* its metadata; "" */
-    uint64_t offset;   /* behind the header */
+    struct slice line; /* its JSON line in the metadata; or "" */
+    uint64_t offset;   /* relative to the end of the header */
     uint64_t size;
-    size_t place; /* among those of the header */
+    size_t place; /* index in the header */
 };
 
 struct safetensors_index {
-    const char *path;                  /* borrowed: what messages call the file */
-    struct arena *arena;               /* borrowed: holds what the tensors point to */
-    uint64_t values_size;              /* the bytes behind the header */
+    const char *path;                  /* borrowed: the file's name in messages */
+    struct arena *arena;               /* borrowed: holds the tensors' data */
+    uint64_t values_size;              /* number of bytes after the header */
     struct safetensors_stored *stored; /* owned */
     size_t count;
     size_t capacity;
 };
 
-/* The metadata of a tensor, which may precede or follow it. */
+/* The metadata of a tensor, which can precede or follow the tensor in the header. */
 struct note {
     struct slice name;
     struct slice line;
@@ -101,7 +101,7 @@ static bool read_shape(struct json_reader *reader, struct array *array)
     return true;
 }
 
-/* [begin, end] */
+/* Reads [begin, end]. */
 static bool read_range(struct json_reader *reader, struct safetensors_stored *stored)
 {
     uint64_t begin, end;
@@ -128,7 +128,7 @@ static bool is_consistent(const struct safetensors_stored *stored, uint64_t valu
            stored->offset <= values_size - stored->size;
 }
 
-/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]} */
+/* Reads {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}. */
 static bool read_facts(struct json_reader *reader, struct safetensors_stored *stored)
 {
     bool has_dtype = false, has_shape = false, has_range = false;
@@ -232,7 +232,7 @@ static int compare_notes(const void *a, const void *b)
     return compare_texts(first->name, second->name);
 }
 
-/* As they were saved, as far as that is known. */
+/* Compares in the order of saving, if it is known. */
 static int compare_orders(const void *a, const void *b)
 {
     const struct safetensors_stored *first = a;
@@ -252,7 +252,7 @@ static void sort_stored(struct safetensors_index *index,
     }
 }
 
-/* Gives each tensor its metadata: both lists in the order of names, side by side. */
+/* Assigns the metadata to the tensors, by merging both lists, which are sorted by name. */
 static void join_notes(struct safetensors_index *index, struct notes *notes)
 {
     size_t next = 0;
@@ -328,16 +328,15 @@ static bool safetensors_index_read(struct safetensors_index *index,
     return is_read;
 }
 
-/* Reads the text, which is not trusted and has to stay; the tensors are then in the order in
- * which they were saved. Releasing is due in any case. */
+/* Frees the list of tensors. Needed also after a failed read. */
 static void safetensors_index_release(struct safetensors_index *index)
 {
     memory_free(index->stored);
     index->stored = NULL;
 }
 
-/* Tensors read from a file of the format safetensors: the size of the header in 8 bytes, the
- * header, which is JSON, and the values. */
+/* A file of the format safetensors: 8 bytes with the size of the header, the header in JSON, and
+ * the values. */
 
 #define HEADER_MAX ((uint64_t)100 << 20) /* the format's own limit */
 #define SIZE_BYTES 8
@@ -345,8 +344,8 @@ static void safetensors_index_release(struct safetensors_index *index)
 struct safetensors_file {
     struct arena arena;
     struct safetensors_index index;
-    uint64_t values;     /* where the values begin in the file */
-    struct buffer bytes; /* of the tensor that was read last */
+    uint64_t values;     /* start of the values in the file */
+    struct buffer bytes; /* the last values that were read */
 };
 
 static bool
@@ -411,7 +410,7 @@ open_file(struct safetensors_file *file, const char *path, struct error *error)
     return is_read;
 }
 
-/* ---- for those who read ---- */
+/* ---- the file, for readers ---- */
 
 struct safetensors_file *safetensors_file_open(const char *path, struct error *error)
 {

@@ -1,4 +1,5 @@
-/* The writer of safetensors files: the header in JSON, and the values that are collected beside it. */
+/* Writer of safetensors files: the header in JSON, and the values, collected in a temporary
+ * file. */
 #include "runtime/saved/safetensors/safetensors.h"
 
 #include "runtime/array/array.h"
@@ -20,22 +21,24 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* It may not move while it is open. Errors of the system leave errno too. */
+/* The temporary file of values. It must not move while it is open. For errors of the system,
+ * errno is set too. */
 struct safetensors_values {
-    const char *path; /* borrowed: the file's name at last */
+    const char *path; /* borrowed: the file's final name */
     struct file_temporary temporaries[2];
-    int current; /* which of them has the values; the other is used while there are two */
-    int descriptor; /* of that one; -1: there is none */
-    pid_t process;  /* that writes the file */
-    uint64_t room;  /* for the header */
-    uint64_t size;  /* of the values so far */
+    int current; /* index of the one with the values; the other is used only during a copy */
+    int descriptor; /* of the current one; -1: none */
+    pid_t process;  /* the process that writes the file */
+    uint64_t room;  /* bytes reserved for the header */
+    uint64_t size;  /* bytes of values so far */
 };
 
 /* ---- the file of values, until the header is known ---- */
 
 #define COPY_SIZE  ((size_t)1024 * 1024)
 #define ROOM_FIRST ((uint64_t)64 * 1024)
-/* All is copied where the room becomes too small: rarely, if it grows by as much. */
+/* When the reserved space becomes too small, all values are copied. With this growth that is
+ * rare. */
 #define ROOM_GROWTH 8
 
 static void safetensors_values_init(struct safetensors_values *values, const char *path)
@@ -47,7 +50,7 @@ static void safetensors_values_init(struct safetensors_values *values, const cha
     values->size = 0;
 }
 
-/* Removes the temporary file, where this process made it. */
+/* Removes the temporary file, if this process made it. */
 static void safetensors_values_release(struct safetensors_values *values)
 {
     if (values->descriptor < 0) {
@@ -69,13 +72,13 @@ static bool fail(const char *path, const char *what, struct error *error)
     return false;
 }
 
-/* The blocks are allocated now, so that the header cannot find the disk full. */
+/* Allocates the blocks of the header now, so that a full disk cannot prevent its writing. */
 static bool keep_room(int descriptor, uint64_t room)
 {
     int number =
         file_operation_fails() ? errno : posix_fallocate(descriptor, 0, (off_t)room);
 
-    /* A file system that cannot promise may do without. */
+    /* Some file systems cannot reserve space. */
     if (number != 0 && number != EINVAL && number != EOPNOTSUPP) {
         errno = number;
         return false;
@@ -83,7 +86,7 @@ static bool keep_room(int descriptor, uint64_t room)
     return lseek(descriptor, (off_t)room, SEEK_SET) >= 0;
 }
 
-/* Reads at `offset`, at most `size` bytes; -1 where it cannot, also at the end of the file. */
+/* Reads at most `size` bytes at `offset`. Returns -1 on failure, also at the end of the file. */
 static ssize_t read_some(int descriptor, char *bytes, uint64_t size, uint64_t offset)
 {
     size_t wanted = size < COPY_SIZE ? (size_t)size : COPY_SIZE;
@@ -93,15 +96,15 @@ static ssize_t read_some(int descriptor, char *bytes, uint64_t size, uint64_t of
         got = pread(descriptor, bytes, wanted, (off_t)offset);
     } while (got < 0 && errno == EINTR);
     if (got == 0) {
-        errno = EIO; /* somebody has cut it */
+        errno = EIO; /* another process has cut the file */
         return -1;
     }
     return got;
 }
 
-/* The place of a run of the values: to the draft, or to the descriptor. */
+/* The target of a copied run: a draft or a descriptor. */
 struct target {
-    struct file_draft *draft; /* NULL: the descriptor */
+    struct file_draft *draft; /* NULL: the descriptor is used */
     int descriptor;
 };
 
@@ -157,7 +160,7 @@ static bool copy_run(const struct safetensors_values *values,
     return is_copied;
 }
 
-/* Makes a file with so much room that holds the values there are. */
+/* Makes a file with so much reserved space, and copies the current values to it. */
 static bool
 begin_file(struct safetensors_values *values, uint64_t room, struct error *error)
 {
@@ -190,8 +193,8 @@ begin_file(struct safetensors_values *values, uint64_t room, struct error *error
     return true;
 }
 
-/* Room for a header of `size` bytes: makes the file where there is none yet, and another where its
- * room is too small. After a failure all is as it was. */
+/* Reserves space for a header of `size` bytes: makes the first file, or another one if the
+ * current space is too small. After a failure nothing has changed. */
 static bool safetensors_values_make_room(struct safetensors_values *values,
                                          uint64_t size,
                                          struct error *error)
@@ -210,7 +213,7 @@ static bool safetensors_values_make_room(struct safetensors_values *values,
            begin_file(values, room, error);
 }
 
-/* What was written of an array that failed is given back. */
+/* Cuts off the values of an array whose writing failed. */
 static void go_back(const struct safetensors_values *values)
 {
     off_t end = (off_t)(values->room + values->size);
@@ -218,12 +221,12 @@ static void go_back(const struct safetensors_values *values)
 
     if (ftruncate(values->descriptor, end) != 0 ||
         lseek(values->descriptor, end, SEEK_SET) < 0) {
-        number = number == 0 ? errno : number; /* it is written over */
+        number = number == 0 ? errno : number; /* the next array overwrites it */
     }
     errno = number;
 }
 
-/* Appends an array; after a failure all is as it was. */
+/* Appends an array. After a failure nothing has changed. */
 static bool safetensors_values_add(struct safetensors_values *values,
                                    const struct array *array,
                                    struct error *error)
@@ -248,7 +251,7 @@ static bool safetensors_values_add(struct safetensors_values *values,
     return true;
 }
 
-/* Appends a run of the values to the draft, which is closed where that fails. */
+/* Appends a run of the values to the draft. Closes the draft on failure. */
 static bool safetensors_values_copy(const struct safetensors_values *values,
                                     uint64_t offset,
                                     uint64_t size,
@@ -266,7 +269,7 @@ static bool safetensors_values_copy(const struct safetensors_values *values,
     return is_copied;
 }
 
-/* Writes the header, which fills the room, and gives the file its name. */
+/* Writes the header, which fills the reserved space, and gives the file its name. */
 static bool safetensors_values_finish(struct safetensors_values *values,
                                       struct slice header,
                                       struct error *error)
@@ -280,7 +283,7 @@ static bool safetensors_values_finish(struct safetensors_values *values,
     if (!file_write_descriptor(values->descriptor, values->path, header, error)) {
         return false;
     }
-    /* A full disk may show only now. */
+    /* A full disk may be reported only at closing. */
     is_closed = close(values->descriptor) == 0 && !file_operation_fails();
     values->descriptor = -1;
     if (!is_closed) {
@@ -293,37 +296,38 @@ static bool safetensors_values_finish(struct safetensors_values *values,
 }
 
 struct safetensors_entry {
-    size_t name, name_size; /* in `texts`, as JSON has it */
+    size_t name, name_size; /* in `texts`, escaped for JSON */
     uint64_t hash;          /* of the name */
-    size_t line, line_size; /* of metadata, as JSON has it */
+    size_t line, line_size; /* the metadata, escaped for JSON */
     size_t shape, shape_size;
     enum dtype dtype;
-    uint64_t offset, size; /* the place of the values while the file is written */
-    size_t index;          /* in the order in which they were added */
+    uint64_t offset, size; /* place of the values in the temporary file */
+    size_t index;          /* in the order of adding */
 };
 
 struct safetensors_header {
     struct safetensors_entry *entries; /* owned */
     size_t count, capacity;
     struct buffer texts; /* owned */
-    size_t size;         /* that the header has at most */
-    bool is_as_added; /* once it is written: the values are in the order of the file */
+    size_t size;         /* upper bound of the header's size */
+    bool
+        is_as_added; /* set at the end: the values are already in the order of the file */
 };
 
-/* A run of bytes in the file of the values. */
+/* A run of bytes in the file of values. */
 struct safetensors_run {
     uint64_t offset, size;
 };
 
-/* Readers refuse longer ones. */
+/* The largest header that readers accept. */
 #define HEADER_SIZE_MAX ((size_t)100000000)
-/* Of an entry, beside its texts: `"":{"dtype":"","shape":,"data_offsets":[,]},` with the largest
- * numbers, and `"":"",` in the metadata. */
+/* The size of an entry without its texts: `"":{"dtype":"","shape":,"data_offsets":[,]},` with
+ * the largest numbers, and `"":"",` in the metadata. */
 #define ENTRY_SIZE_MAX 128
 #define ALIGNMENT      8 /* of the values */
-#define SIZE_SIZE      8 /* bytes of the header's own size */
+#define SIZE_SIZE      8 /* bytes of the header's size field */
 
-/* The format's word for it; NULL: it has none. */
+/* The format's name of the dtype. NULL: none. */
 static const char *safetensors_dtype_text(enum dtype dtype)
 {
     switch (dtype) {
@@ -348,7 +352,7 @@ static void safetensors_header_release(struct safetensors_header *header)
     buffer_release(&header->texts);
 }
 
-/* `encoder.attn.q.call3`, escaped for JSON. */
+/* Adds `encoder.attn.q.call3`, escaped for JSON. */
 static void add_name(struct buffer *texts, const struct saved_key *key)
 {
     struct saved_key shorter = *key;
@@ -385,7 +389,7 @@ static void add_shape(struct buffer *texts, const struct array *array)
     buffer_add_byte(texts, ']');
 }
 
-/* Appends its texts; false where memory ran out. */
+/* Adds the texts of a tensor. Returns false if memory runs out. */
 static bool add_texts(struct buffer *texts,
                       const struct saved_tensor *tensor,
                       struct safetensors_entry *entry)
@@ -403,7 +407,8 @@ static bool add_texts(struct buffer *texts,
     return !texts->has_failed;
 }
 
-/* A tensor whose values are at `offset`. Fails where there is no room or no memory. */
+/* Adds a tensor whose values are at `offset`. Returns false if the header is full or memory runs
+ * out; `error` says why. */
 static bool safetensors_header_add(struct safetensors_header *header,
                                    const struct saved_tensor *tensor,
                                    uint64_t offset,
@@ -426,7 +431,7 @@ static bool safetensors_header_add(struct safetensors_header *header,
         return error_set_memory(error);
     }
     header->entries = entries;
-    /* The name is in the metadata too. */
+    /* The name occurs in the metadata, too. */
     size = header->size + (texts->size - before) + entry.name_size + ENTRY_SIZE_MAX;
     if (size > HEADER_SIZE_MAX) {
         texts->size = before;
@@ -438,7 +443,7 @@ static bool safetensors_header_add(struct safetensors_header *header,
     return true;
 }
 
-/* Forgets the last one, and nothing before it. */
+/* Removes the last tensor. */
 static void safetensors_header_drop_last(struct safetensors_header *header)
 {
     const struct safetensors_entry *entry = &header->entries[--header->count];
@@ -468,8 +473,8 @@ static int compare_indices(const void *one, const void *other)
     return compare_numbers(a->index, b->index);
 }
 
-/* Large elements first: so each tensor begins at a multiple of its elements' size, as readers
- * that map the file want it, without gaps, which the format forbids. */
+/* Places large elements first, so that each tensor starts at a multiple of its elements' size.
+ * Readers that map the file need that, and the format forbids gaps. */
 static int compare_places(const void *one, const void *other)
 {
     const struct safetensors_entry *a = one, *b = other;
@@ -494,7 +499,7 @@ static bool is_replaced(const struct safetensors_header *header, size_t i)
                        text_of(header, next->name, next->name_size));
 }
 
-/* Whether each tensor begins where its elements may lie. */
+/* Whether each tensor starts at a multiple of its elements' size. */
 static bool is_aligned(const struct safetensors_header *header)
 {
     for (size_t i = 0; i < header->count; i++) {
@@ -505,8 +510,8 @@ static bool is_aligned(const struct safetensors_header *header)
     return true;
 }
 
-/* Leaves the last of each name. They stay in the order in which they were added where the file
- * may have it, so that nothing has to be moved. */
+/* Keeps the last tensor of each name. If the alignment allows it, the tensors stay in the order
+ * of adding, so that no values have to be moved. */
 static void put_in_order(struct safetensors_header *header)
 {
     size_t kept = 0, count = header->count;
@@ -563,7 +568,8 @@ static void add_tensors(const struct safetensors_header *header, struct buffer *
     buffer_add_byte(text, '}');
 }
 
-/* Makes such a text longer by spaces, up to `size` bytes; false where memory ran out. */
+/* Pads the header with spaces up to `size` bytes, and fills in its size. Returns false if memory
+ * runs out. */
 static bool
 safetensors_header_pad(struct buffer *text, size_t size, struct error *error)
 {
@@ -581,22 +587,23 @@ safetensors_header_pad(struct buffer *text, size_t size, struct error *error)
     return true;
 }
 
-/* Puts the entries in the order that the file has, and gives all bytes in front of the values, in
- * `text`, which is empty. Of tensors of one name the last is kept. Nothing may be added any more. */
+/* Sorts the entries into the order of the file, and writes all bytes before the values to
+ * `text`, which must be empty. Of tensors with the same name only the last is kept. No tensor
+ * may be added later. */
 static bool safetensors_header_write(struct safetensors_header *header,
                                      struct buffer *text,
                                      struct error *error)
 {
     put_in_order(header);
-    buffer_add(text, SLICE("12345678")); /* the place of the size of what follows */
+    buffer_add(text, SLICE("12345678")); /* placeholder of the size of the rest */
     add_metadata(header, text);
     add_tensors(header, text);
     return safetensors_header_pad(
         text, (text->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, error);
 }
 
-/* After that: the runs of values as they follow each other in the file. `next` is 0 at first;
- * false behind the last. */
+/* Iterates over the runs of values in the order of the file, after safetensors_header_write.
+ * `next` is 0 at first. Returns false after the last run. */
 static bool safetensors_header_run(const struct safetensors_header *header,
                                    size_t *next,
                                    struct safetensors_run *run)
@@ -614,13 +621,14 @@ static bool safetensors_header_run(const struct safetensors_header *header,
     return true;
 }
 
-/* Tensors written into one file of the format safetensors: collected beside it, then either
- * finished there or, where the file is small or needs another order, copied. */
+/* The writer: collects tensors in a temporary file. At the end the file is finished in place, or
+ * copied if it is small or needs another order. */
 
-/* The bytes of a header beside its tensors, at most. */
+/* Upper bound of a header's bytes besides its tensors. */
 #define HEADER_REST 64
-/* The room that the header does not need is filled with spaces: in a file that is larger than it
- * by as much, or where there is no room for a copy. */
+/* A file is finished in place if its values are at least this many times larger than the space
+ * reserved for the header, or if there is no space for a copy. The unused rest of that space is
+ * filled with spaces. */
 #define LARGE_FACTOR 16
 
 struct safetensors_writer {
@@ -718,7 +726,7 @@ static bool finish(struct safetensors_writer *writer, struct error *error)
 
     if (safetensors_header_write(&writer->header, &head, error)) {
         fits = writer->header.is_as_added && head.size <= values->room;
-        /* A file that is there keeps its permissions, a link to it stays a link: by copy. */
+        /* A copy keeps the permissions of an existing file, and a link to it. */
         if (fits && values->size >= LARGE_FACTOR * values->room &&
             !file_inspect(writer->path).is_there) {
             is_finished = finish_in_place(writer, &head, error);
@@ -740,9 +748,9 @@ bool safetensors_writer_finish(struct safetensors_writer *writer, struct error *
     int number;
 
     if (writer->header.count > 0) {
-        is_finished =
-            safetensors_values_make_room(&writer->values, 0, error) && /* it is ours */
-            finish(writer, error);
+        is_finished = safetensors_values_make_room(&writer->values, 0,
+                                                   error) && /* checks the owner */
+                      finish(writer, error);
     }
     number = errno;
     safetensors_writer_abandon(writer);
