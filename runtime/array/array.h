@@ -15,8 +15,8 @@ struct array {
     enum dtype dtype;
     uint32_t dimension_count;
     const int64_t *shape; /* borrowed; dimension_count lengths; never negative */
-    const int64_t
-        *strides;       /* borrowed; in bytes; may be 0 or negative; NULL: contiguous */
+    /* Borrowed; in bytes; may be 0 or negative; NULL: contiguous. */
+    const int64_t *strides;
     bool is_conjugated; /* the values are the conjugates of the numbers in memory */
     bool is_negated;    /* the values are the negatives of the numbers in memory */
 };

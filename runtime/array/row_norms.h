@@ -5,9 +5,9 @@
 #include "runtime/array/array.h"
 
 struct row_norms {
-    struct array
-        array; /* one norm for each index of the first dimension; for an array without
-                  dimensions its magnitude, without dimensions as well */
+    /* One norm for each index of the first dimension; for an array without dimensions its
+     * magnitude, without dimensions as well. */
+    struct array array;
     int64_t shape[1];
     void *bytes; /* owned: the norms */
 };

@@ -5,10 +5,10 @@
 
 #include "runtime/array/array.h"
 
-/* Makes the limit of a sample that fills tables. One dimension gets at most `vector` values, two
- * get at most `matrix` rows and columns, three and four get at most `slices` matrices. A matrix
- * has at most 16 rows and columns if there are several, and 4 if there are more than 4. Values
- * above the maxima are reduced to them. */
+/* Limits of samples that fill tables, made by sample_tables. One dimension gets at most `vector`
+ * values, two get at most `matrix` rows and columns, three and four get at most `slices`
+ * matrices. A matrix has at most 16 rows and columns if there are several, and 4 if there are
+ * more than 4. Values above the maxima are reduced to them. */
 #define SAMPLE_TABLES     0x80000000u
 #define SAMPLE_VECTOR_MAX 1023
 #define SAMPLE_MATRIX_MAX 32

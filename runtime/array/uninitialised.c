@@ -23,14 +23,14 @@ struct uninitialised_piece {
     void *owner;       /* owned, see struct uninitialised_owners */
     uint64_t *offsets; /* owned: of the compared elements, in bytes from `begin`,
                                 ascending */
-    unsigned char
-        *at_first; /* in the block of `offsets`: the first content of those elements */
+    /* In the block of `offsets`: the first content of those elements. */
+    unsigned char *at_first;
 };
 
 struct uninitialised {
     struct uninitialised_owners owners;
-    struct uninitialised_piece *
-        *pieces; /* owned, each too; sorted by `begin`, without overlap */
+    /* Owned, each too; sorted by `begin`, without overlap. */
+    struct uninitialised_piece **pieces;
     size_t count, capacity;
     uint64_t serial;
 };

@@ -90,7 +90,7 @@ void nearest_add(struct nearest *nearest, struct slice name)
         return;
     }
     if (distance == nearest->distance && nearest->count == 0) {
-        return; /* only as near as the limit */
+        return; /* the first limit itself is too far */
     }
     if (distance < nearest->distance) {
         nearest->distance = distance;

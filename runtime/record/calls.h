@@ -30,8 +30,8 @@ struct call_function {
     uint32_t name_count;   /* different written names */
     uint32_t repeat_count; /* sites in a while header */
     uint32_t enter;        /* its enter site in the table, or SITE_NONE */
-    uint32_t
-        first_loop; /* site of its last loop, the head of a list by next_loop; or SITE_NONE */
+    /* Site of its last loop, the head of a list by next_loop; or SITE_NONE. */
+    uint32_t first_loop;
     /* Set at the first call, from the code object. */
     bool is_known;
     bool is_generator; /* or a coroutine */
@@ -140,8 +140,8 @@ struct recorded_site {
     uint32_t last_line;   /* LOOP: last line of its body, as far as sites show */
     uint32_t next_loop;   /* LOOP: the next one in the function's list, or SITE_NONE */
     bool holds_tensor;    /* it has held a tensor; LOOP: a site or a call inside has */
-    bool
-        is_left_out; /* most visits are not recorded: see left_out.h. Sets the next ones: */
+    /* Most visits are not recorded: see left_out.h. The next three fields are set then. */
+    bool is_left_out;
     bool is_enter, has_peeks; /* an enter site; one of its values has to be looked up */
     bool is_simple;           /* neither of the two */
     struct call_function *function;        /* borrowed */
@@ -164,8 +164,8 @@ struct recorded_module {
     struct arena arena;
     struct site_module *source; /* owned: one use */
     struct site_table table;    /* borrowed from `source` */
-    struct log_module
-        recorded;    /* the module as a reader of the trace returns it; in the arena */
+    /* The module as a reader of the trace returns it; in the arena. */
+    struct log_module recorded;
     uint32_t number; /* in the trace */
     uint32_t first_site;
     uint32_t left_out_count;     /* sites that are left out now */

@@ -64,8 +64,8 @@ struct known_container {
     uint64_t last;                /* address of the last item, for a dict of its key */
     uint64_t item_count;
     uint64_t event; /* the number of the next event once all leaves were written */
-    uint64_t
-        next_item; /* if it never held a leaf: index of the next item to visit again */
+    /* If it never held a leaf: index of the next item to visit again. */
+    uint64_t next_item;
     uint32_t name;
     uint32_t leaf_count;
     struct known_leaf leaves[KNOWN_LEAF_MAX]; /* the first leaf_count of them */
@@ -91,8 +91,8 @@ struct sighting {
 struct verdict {
     enum change change;
     uint32_t alias_site; /* UINT32_MAX unless change is ALIASED */
-    uint64_t
-        origin; /* 1 + the number of the last event that held the object; 0: not known */
+    /* 1 + the number of the last event that held the object; 0: not known. */
+    uint64_t origin;
     bool differs_in_values;
 };
 

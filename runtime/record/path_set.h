@@ -22,8 +22,8 @@
 struct path_segment {
     uint32_t path;  /* index of its path */
     uint32_t depth; /* index in its path */
-    bool
-        is_end; /* the end marker after a path's last segment; other fields are unset */
+    /* The end marker after a path's last segment; other fields are unset. */
+    bool is_end;
     bool has_star;
     struct slice text; /* as it was written */
     struct slice name; /* unescaped; used if it has no star */
@@ -31,8 +31,8 @@ struct path_segment {
 
 struct path_set {
     struct arena arena;
-    struct path_segment
-        *segments; /* in the arena; for each path its segments and its end */
+    /* In the arena; for each path its segments and its end. */
+    struct path_segment *segments;
     uint32_t segment_count;
     uint32_t path_count;
     size_t word_count; /* of a state: one bit for each segment */

@@ -33,12 +33,12 @@ struct recorder_options {
     uint64_t element_limit; /* larger arrays get none of them; 0: no limit */
     bool has_imports;       /* records code that runs while a module is imported, too */
     bool has_sources; /* records names that are read before they are written, too */
-    bool
-        has_gradients; /* records gradients of recorded values when a backward computes them */
-    bool
-        has_parameters; /* records parameters as they are read and written; implied by has_gradients */
-    bool
-        leaves_out; /* leaves out most visits of sites that never held a tensor: see left_out.h */
+    /* Records gradients of recorded values when a backward computes them. */
+    bool has_gradients;
+    /* Records parameters as they are read and written; implied by has_gradients. */
+    bool has_parameters;
+    /* Leaves out most visits of sites that never held a tensor: see left_out.h. */
+    bool leaves_out;
     const char *const *names; /* globs of names whose whole values are kept; copied */
     size_t name_count;
 };
@@ -174,8 +174,8 @@ struct recorded_array {
     bool has_hash;
     bool is_sampled;
     bool is_kept; /* the whole values are written too */
-    bool
-        is_late; /* not measured yet: space is reserved for its statistics, see recorder_late */
+    /* Not measured yet: space is reserved for its statistics, see recorder_late. */
+    bool is_late;
 };
 
 struct value {
@@ -186,8 +186,8 @@ struct value {
     struct slice type; /* CONTAINER, OBJECT */
     uint64_t object;   /* its address */
     bool is_cut;       /* CONTAINER: some of its items are not recorded */
-    bool
-        is_continued; /* CONTAINER: leaves without an event are as they were recorded last */
+    /* CONTAINER: leaves without an event are as they were recorded last. */
+    bool is_continued;
     const struct recorded_array *array; /* TENSOR */
 };
 

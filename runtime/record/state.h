@@ -30,8 +30,8 @@ struct recorder {
     uint64_t nan_count;            /* events that hold a NaN */
     uint32_t step_count;
     uint64_t training_step; /* the current one; 0: none yet */
-    uint64_t
-        training_chunk; /* the stream's chunk that holds its record; UINT64_MAX: none */
+    /* The stream's chunk that holds its record; UINT64_MAX: none. */
+    uint64_t training_chunk;
     struct slice end_error; /* error of the call that recorder_end_call is ending */
     const struct call *ended;
 };

@@ -13,9 +13,8 @@
 /* The key of a saved tensor. Texts are UTF-8, as the program passed them. */
 struct saved_key {
     struct slice prefix; /* of the context: `step0`; or "" */
-    struct slice
-        module_path; /* `encoder.attn`, `root`, `manual`; "" if TensorSaver.save itself saved
-                          it */
+    /* `encoder.attn`, `root`, `manual`; "" if TensorSaver.save itself saved it. */
+    struct slice module_path;
     struct slice name; /* `q`; with the path of a leaf: `cache[0]['k']` */
     uint64_t call;     /* number of earlier tensors with the same full name */
 };
@@ -25,8 +24,8 @@ struct saved_key {
 
 struct saved_tensor {
     struct saved_key key;
-    uint64_t
-        order; /* number of tensors that this process saved before, in any folder */
+    /* Number of tensors that this process saved before, in any folder. */
+    uint64_t order;
     /* The line that saved it; "" and 0 if not known. */
     struct slice file;
     struct slice function;

@@ -25,9 +25,8 @@
 struct saved_trace_writer {
     struct recorder *recorder; /* owned */
     struct text_table places;  /* the keys of places */
-    struct recorded_module *
-        *modules; /* owned; indexed by the places' numbers; NULL: not made
-                                         yet */
+    /* Owned; indexed by the places' numbers; NULL: not made yet. */
+    struct recorded_module **modules;
     size_t module_capacity;
 };
 

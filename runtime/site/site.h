@@ -80,10 +80,10 @@ struct site_table {
     struct site_function *functions; /* borrowed from the arena */
     uint32_t site_count, function_count;
     struct slice path; /* the source file as named to the compiler */
-    struct slice
-        prefix; /* of the inserted names: "_mt" unless the file uses it itself */
-    struct slice
-        options; /* the selection that made the table, as words of a command line */
+    /* The prefix of inserted names: "_mt" unless the file uses it itself. */
+    struct slice prefix;
+    /* The selection that made the table, as words of a command line. */
+    struct slice options;
     /* XXH3, 128 bits, low half first, of the source file's bytes. */
     uint64_t source_hash[2];
 };

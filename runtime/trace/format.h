@@ -33,9 +33,9 @@
 
 /* Links traces of the same run: those with the same origin, and the recording that it names. */
 struct log_origin {
-    uint64_t
-        root_start; /* start_time of the recording whose process started this one, or 0 */
-    uint64_t job;   /* a number of the process that started all ranks, or 0 */
+    /* start_time of the recording whose process started this one, or 0. */
+    uint64_t root_start;
+    uint64_t job;          /* a number of the process that started all ranks, or 0 */
     uint32_t root_process; /* the id of that recording's process, or 0 */
     uint32_t unused;
 };
@@ -45,21 +45,21 @@ struct log_header {
     uint32_t version;
     uint32_t header_size;
     uint64_t start_time; /* nanoseconds since 1970, UTC */
-    uint64_t
-        last; /* ring mode: the number of events to keep, or UINT64_MAX with last_steps; 0: all */
+    /* Ring mode: the number of events to keep, or UINT64_MAX with last_steps; 0: all. */
+    uint64_t last;
     uint32_t sample;    /* the limit given to sample_grid_init */
     uint32_t process;   /* the id of the recorded process */
     uint32_t parent;    /* the recorded process that it was forked from, or 0 */
     uint32_t is_closed; /* 1: the writer finished; 0: it still writes, or was killed */
-    uint64_t
-        event_count; /* at closing: events written, including dropped ones of a ring */
+    /* At closing: events written, including dropped ones of a ring. */
+    uint64_t event_count;
     uint64_t lost_count; /* at closing: events lost to the size limit or a full disk */
-    uint64_t
-        start_clock; /* the monotonic clock at the start, in ns; times are relative to it */
+    /* The monotonic clock at the start, in ns; times are relative to it. */
+    uint64_t start_clock;
     uint64_t checksum; /* XXH3-64 of the fields above, up to and including `parent` */
     struct log_origin origin;
-    uint32_t
-        last_steps; /* ring mode: the number of whole training steps to keep; or 0 */
+    /* Ring mode: the number of whole training steps to keep; or 0. */
+    uint32_t last_steps;
     uint32_t unused;
 };
 
@@ -75,8 +75,8 @@ struct log_chunk {
     uint64_t number;      /* stream: from 0, ascending even if a ring reuses chunks */
     uint64_t first_event; /* stream: the number of the first event in it */
     uint64_t used_size;   /* once full: the end of its records; 0 before */
-    uint64_t
-        checksum; /* once full: XXH3-64 of the bytes from the header's end to used_size */
+    /* Once full: XXH3-64 of the bytes from the header's end to used_size. */
+    uint64_t checksum;
 };
 
 enum log_kind {
@@ -105,9 +105,8 @@ enum log_kind {
 /* The first 8 bytes of each record. The meaning of `tag`, `mark` and `flags` depends on the
  * kind. */
 struct log_record {
-    uint32_t
-        size; /* with this head, without padding to a multiple of 8; 0: nothing is written here
-                 yet */
+    /* The size with this head, without padding to a multiple of 8; 0: nothing is written here yet. */
+    uint32_t size;
     uint8_t kind;
     uint8_t tag;
     uint8_t mark;
@@ -122,8 +121,8 @@ static inline size_t log_record_padded(size_t size)
 struct log_table {
     struct log_record record;
     uint32_t number; /* from 0 */
-    uint32_t
-        first_site; /* site i of the table has number first_site + i in the trace */
+    /* Site i of the table has number first_site + i in the trace. */
+    uint32_t first_site;
     uint32_t site_count;
     uint32_t module; /* text: the module's __name__; 0: none */
     uint32_t file;   /* text: the path of the file that ran; 0: none */
@@ -152,8 +151,8 @@ struct log_left_out {
     uint32_t site; /* number in the trace */
     uint32_t reserved;
     uint64_t event; /* number of the first event after the first left-out visit */
-    uint64_t
-        until; /* number of the first event recorded in full again; UINT64_MAX: none */
+    /* Number of the first event recorded in full again; UINT64_MAX: none. */
+    uint64_t until;
     uint64_t count; /* left-out visits so far; exact once the trace is closed */
 };
 
@@ -174,8 +173,8 @@ enum log_form_flag {
     LOG_FORM_NEGATED = 8,
     LOG_FORM_NUMPY = 16, /* a NumPy array */
     LOG_FORM_NO_STRIDES = 32,
-    LOG_FORM_BYTE_STRIDES =
-        64, /* strides count bytes, since one is no multiple of an element */
+    /* Strides count bytes, since one is no multiple of an element. */
+    LOG_FORM_BYTE_STRIDES = 64,
 };
 
 struct log_form {
@@ -232,15 +231,15 @@ struct log_call {
     uint32_t line;     /* of the call in the parent; 0: not known */
     uint16_t thread;
     uint16_t reserved;
-    uint32_t
-        path; /* text: path of `self`, `encoder.layers.0`; 0: no module, or the root */
+    /* Text: path of `self`, `encoder.layers.0`; 0: no module, or the root. */
+    uint32_t path;
     uint32_t class_name; /* text: class of `self`; 0: no module */
 };
 
 enum log_end_tag {
     LOG_END_RETURNED = 1, /* by a return statement */
-    LOG_END_LEFT =
-        2, /* by an exception or at the function's end, without a return site */
+    /* By an exception or at the function's end, without a return site. */
+    LOG_END_LEFT = 2,
 };
 
 struct log_end {
@@ -255,31 +254,29 @@ struct log_tracked {
     struct log_record record;
     uint64_t time; /* the start of the call */
     uint32_t call;
-    uint32_t
-        wish; /* text: the output that is wanted, see runtime/view/tracklog/tracklog.h */
-    uint32_t
-        callers; /* text: the calling frames, nearest first: "step:57 (model.py:57 <-
-                    run.py:80)" */
+    /* Text: the output that is wanted, see runtime/view/tracklog/tracklog.h. */
+    uint32_t wish;
+    /* Text: the calling frames, nearest first: "step:57 (model.py:57 <- run.py:80)". */
+    uint32_t callers;
     uint32_t reserved;
 };
 
 enum log_event_flag {
     LOG_EVENT_STATISTICS = 1, /* struct log_statistics follows the tensor part */
-    LOG_EVENT_HASH =
-        2, /* struct log_statistics follows with its hash; without LOG_EVENT_STATISTICS the
-              rest of it is unset */
+    /* struct log_statistics follows with its hash; without LOG_EVENT_STATISTICS the rest of it
+     * is unset. */
+    LOG_EVENT_HASH = 2,
     LOG_EVENT_NONFINITE = 4, /* struct log_nonfinite follows; else those counts are 0 */
-    LOG_EVENT_SAMPLE =
-        8, /* the sample follows: the elements of the grid that the form's shape and the
-              header's limit give */
-    LOG_EVENT_PARAMETER =
-        32, /* a parameter, its gradient or a setting of an optimizer, named by `path`; `write`
-               is 0 */
+    /* The sample follows: the elements of the grid that the form's shape and the header's limit
+     * give. */
+    LOG_EVENT_SAMPLE = 8,
+    /* A parameter, its gradient or a setting of an optimizer, named by `path`; `write` is 0. */
+    LOG_EVENT_PARAMETER = 32,
     LOG_EVENT_MORE = 16, /* a container that was cut at the limit of its walk */
-    LOG_EVENT_READ =
-        64, /* the value of a name that the site reads; `write` is its index there */
-    LOG_EVENT_CONTINUED =
-        128, /* a container: leaves without an event are as they were written last */
+    /* The value of a name that the site reads; `write` is its index there. */
+    LOG_EVENT_READ = 64,
+    /* A container: leaves without an event are as they were written last. */
+    LOG_EVENT_CONTINUED = 128,
 };
 
 /* Differences between the name's last form in this call and this one, besides `change`. */
@@ -303,8 +300,8 @@ struct log_event {
     uint16_t thread;
     uint8_t write;      /* index of the name among the site's writes */
     uint8_t difference; /* enum log_difference, combined */
-    uint32_t
-        path; /* text: the path in the value, "[0]['logits']"; 0: the value itself */
+    /* Text: the path in the value, "[0]['logits']"; 0: the value itself. */
+    uint32_t path;
     uint32_t type; /* TENSOR: the form's number; CONTAINER, OBJECT: text */
 };
 
@@ -335,8 +332,8 @@ struct log_tensor {
     int64_t offset;  /* of the first element in its storage, in elements */
     uint64_t origin; /* 1 + the number of the last event that held it; 0: none */
     uint32_t version;
-    uint32_t
-        alias_site; /* the site of the write if change is ALIASED, else UINT32_MAX */
+    /* The site of the write if change is ALIASED, else UINT32_MAX. */
+    uint32_t alias_site;
 };
 
 struct log_statistics {
@@ -362,8 +359,8 @@ enum log_gradient_tag {
  * value. The tensor part follows as in an event, with `origin` = 1 + the number of the value's
  * event. A gradient has no number of its own. */
 struct log_gradient {
-    struct log_event
-        event;     /* record.tag: enum log_gradient_tag; mark and `difference`: 0 */
+    /* record.tag: enum log_gradient_tag; mark and `difference`: 0. */
+    struct log_event event;
     uint32_t step; /* the backward's number */
     uint32_t reserved;
 };
@@ -372,8 +369,8 @@ enum log_step_tag {
     LOG_STEP_BACKWARD = 1,
     LOG_STEP_OPTIMIZER = 2, /* an optimizer's step() */
     LOG_STEP_GRADIENTS = 3, /* a function of torch that writes to gradients */
-    LOG_STEP_SETTINGS =
-        4, /* a scheduler, a GradScaler or the program sets values that steps use */
+    /* A scheduler, a GradScaler or the program sets values that steps use. */
+    LOG_STEP_SETTINGS = 4,
     LOG_STEP_LAST = LOG_STEP_SETTINGS,
 };
 
@@ -402,11 +399,10 @@ struct log_birth {
 };
 
 struct log_birth_source {
-    uint64_t
-        event; /* 1 + the event's number; 0: the gradient that backward() started with */
-    uint32_t
-        functions; /* text: autograd's functions between the two, last one first: "DivBackward0
-                      SqrtBackward0" */
+    /* 1 + the event's number; 0: the gradient that backward() started with. */
+    uint64_t event;
+    /* Text: autograd's functions between the two, last one first: "DivBackward0 SqrtBackward0". */
+    uint32_t functions;
     uint32_t reserved;
 };
 
@@ -422,8 +418,8 @@ struct log_training_step {
 };
 
 enum log_data_flag {
-    LOG_DATA_ONCE =
-        1, /* of an expanded array: each value once, with length 1 along dimensions of stride 0 */
+    /* The values of an expanded array, each once: with length 1 along dimensions of stride 0. */
+    LOG_DATA_ONCE = 1,
 };
 
 struct log_data {
@@ -437,11 +433,11 @@ struct log_data {
 enum log_note_tag {
     LOG_NOTE_REMARK = 1,
     LOG_NOTE_WARNING = 2,
-    LOG_NOTE_GUESS =
-        3, /* an argument of the next call was made up: `function\tparameter\thow` */
-    LOG_NOTE_SAVED =
-        4, /* the form of the previous tensor in its saved file: see saved_add_json
-              (runtime/saved/saved.h) */
+    /* An argument of the next call was made up: `function\tparameter\thow`. */
+    LOG_NOTE_GUESS = 3,
+    /* The form of the previous tensor in its saved file: see saved_add_json
+     * (runtime/saved/saved.h). */
+    LOG_NOTE_SAVED = 4,
 };
 
 struct log_note {

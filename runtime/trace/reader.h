@@ -23,8 +23,8 @@ struct log_module {
     uint32_t first_site;
     struct slice name; /* __name__ */
     struct slice file; /* path of the file that ran */
-    struct slice
-        source; /* the file's text, see source_tag; size 0 if the trace does not hold it */
+    /* The file's text, see source_tag; size 0 if the trace does not hold it. */
+    struct slice source;
     enum log_source_tag source_tag;
 };
 
@@ -75,9 +75,9 @@ struct log_event_view {
     uint32_t step;                  /* gradient: the backward's number; else 0 */
     enum log_gradient_tag gradient; /* LOG_GRADIENT; else 0 */
     const void *sample;             /* grid.count elements, unaligned; may be NULL */
-    struct sample_grid
-        grid; /* of the sample; count 0: none. Last, because it is large and its unused part is
-                 not cleared */
+    /* The grid of the sample; count 0: none. Last, because it is large and its unused part is
+     * not cleared. */
+    struct sample_grid grid;
 };
 
 struct log_call_view {
@@ -158,8 +158,8 @@ struct log_item {
 struct log_birth_source_view {
     bool is_start; /* it is the gradient that backward() started with; no event */
     uint64_t event;
-    struct slice
-        functions; /* autograd's functions between the two, last one first; or "" */
+    /* Autograd's functions between the two, last one first; or "". */
+    struct slice functions;
 };
 
 /* Returns NULL if the file does not exist, is no trace, or has a newer version; `error` says
@@ -232,8 +232,8 @@ struct log_left_out_view {
     uint32_t site;  /* number in the trace */
     uint64_t event; /* first event after the first left-out visit */
     uint64_t until; /* first event recorded in full again; UINT64_MAX: none */
-    uint64_t
-        count; /* left-out visits; may be too low if the recording was not closed */
+    /* Left-out visits; may be too low if the recording was not closed. */
+    uint64_t count;
 };
 size_t log_reader_left_out_count(const struct log_reader *reader);
 /* NULL if `index` is out of range. */

@@ -13,10 +13,11 @@
 
 struct log_options {
     uint64_t last; /* keep about this many newest events; 0: all */
-    uint32_t
-        last_steps; /* keep this many newest whole training steps; 0: all. Excludes `last` */
+    /* Keep this many newest whole training steps; 0: all. Excludes `last`. */
+    uint32_t last_steps;
     uint64_t size_limit; /* of the file, in bytes; recording stops there. 0: none */
-    /* Without a size_limit, recording stops before the disk is full: see docs/reference/recording.md. */
+    /* Without a size_limit, recording stops before the disk is full: see
+     * docs/reference/recording.md. */
     bool leaves_space;
     uint32_t sample;          /* copied to the header */
     uint32_t parent;          /* copied to the header */

@@ -10,8 +10,8 @@
 struct moments {
     uint64_t count;
     double mean; /* the mean is mean * 2^exponent */
-    double
-        squares; /* the sum of (x - mean)^2 is squares * 2^(2 * exponent); never negative */
+    /* The sum of (x - mean)^2 is squares * 2^(2 * exponent); never negative. */
+    double squares;
     int exponent; /* 0, MOMENTS_EXPONENT or -MOMENTS_EXPONENT */
 };
 

@@ -46,8 +46,8 @@ static inline uint64_t statistics_finite_count(const struct statistics *statisti
 }
 
 enum statistics_want {
-    STATISTICS_WANT_VALUES =
-        1,                    /* fill `statistics`; for OPAQUE dtypes only the count */
+    /* Fill `statistics`; for OPAQUE dtypes only the count. */
+    STATISTICS_WANT_VALUES = 1,
     STATISTICS_WANT_HASH = 2, /* fill `hash` */
 };
 

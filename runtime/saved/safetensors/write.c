@@ -310,8 +310,8 @@ struct safetensors_header {
     size_t count, capacity;
     struct buffer texts; /* owned */
     size_t size;         /* upper bound of the header's size */
-    bool
-        is_as_added; /* set at the end: the values are already in the order of the file */
+    /* Set at the end: the values are already in the order of the file. */
+    bool is_as_added;
 };
 
 /* A run of bytes in the file of values. */
