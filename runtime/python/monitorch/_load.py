@@ -380,21 +380,21 @@ def load(
 ) -> Events:
     """The events of a trace, or of several, as columns.
 
-    `trace` is a file, a folder of traces, or the name that ranks' traces were given: run.mtrace for
+    `trace` is a file, a folder of traces, or the common name of ranks' traces: run.mtrace for
     run.rank0.mtrace, run.rank1.mtrace and so on.
 
-    `columns` names those that are wanted, such as ["seq", "file", "line", "mean"]: the others cost nothing.
-    Without it all are loaded; `trace`, the file's name, where there are several.
-    The rest chooses events, as the options of `monitorch show` do: name="q*", line="10-20",
-    function=["A.*", "B.*"], nan=True.
+    `columns` names the columns to load, such as ["seq", "file", "line", "mean"]; the others cost
+    nothing. Without it all columns are loaded; several traces add the column `trace`, the file's
+    name. The other arguments select events, as the options of `monitorch show` do: name="q*",
+    line="10-20", function=["A.*", "B.*"], nan=True.
 
         events = monitorch.load("run.mtrace")
         frame = events.to_pandas()
         mean = numpy.asarray(events["mean"])
         frame = polars.from_arrow(events)
 
-    Raises OSError for a file that is no trace, ValueError for a wrong filter or column. A damaged trace
-    gives what could be read, and a RuntimeWarning when it is read.
+    Raises OSError for a file that is no trace, ValueError for a wrong filter or column. Of a damaged
+    trace the readable part is loaded, with a RuntimeWarning at the time of reading.
     """
     options = dict(
         function=function, name=name, file=file, module=module, thread=thread, line=line, kind=kind,

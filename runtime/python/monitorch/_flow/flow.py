@@ -78,7 +78,7 @@ class Runtime:
             monitorch.off(filename="flow.png")
 
         Records the tensors that the calling frame assigns from this line on, and those of functions
-        that are called meanwhile, if their file lies under the working directory or is instrumented.
+        that are called meanwhile, if their file is under the working directory or is instrumented.
 
         show          show pictures; None: in a notebook only
         save          save each picture, also if `off` gets no filename
@@ -91,7 +91,7 @@ class Runtime:
         fold          "auto" draws equal repetitions as one node, "all" others too, "none" each event
         theme         "light" or "dark"
         last          the number of events that are kept, approximately, until a picture is drawn
-        include       also follow these modules or files, wherever they lie:
+        include       also follow these modules or files, wherever they are:
                       "transformers.models.llama", or several such globs
         """
         given = dict(locals())

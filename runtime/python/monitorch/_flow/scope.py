@@ -51,7 +51,7 @@ class Scope:
         self._callers.add(os.path.realpath(frame.f_code.co_filename))
 
     def include(self, globs: "tuple[str, ...]") -> None:
-        """Follows these modules and files too, wherever they lie."""
+        """Follows these modules and files too, wherever they are."""
         if globs != tuple(glob.text for glob in self._include):
             self._include = tuple(_selected.Glob(text) for text in globs)
 

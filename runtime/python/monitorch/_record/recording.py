@@ -355,8 +355,9 @@ def record(
     graft_at      replace only those of these lines: "model.py:12"
     graft_map     names of the reference and their names here: {"old": "new"}
 
-    Only one recording is active at a time; monitorch.on() draws from it, whichever began first. Each forked child process writes a trace of its own
-    beside this one (run.1234.mtrace), and so does each rank of torchrun (run.rank3.mtrace).
+    Only one recording is active at a time; monitorch.on() draws from it, whichever began first.
+    Each forked child process writes a trace of its own beside this one (run.1234.mtrace), and so
+    does each rank of torchrun (run.rank3.mtrace).
 
     An existing trace is replaced; any other file is kept.
 

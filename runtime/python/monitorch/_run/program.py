@@ -184,7 +184,7 @@ def _can_leave_frames() -> bool:
     """Whether only frames of this package are below: no debugger, profiler or the like."""
     if sys.flags.inspect:
         return False
-    # The frames: runpy twice, monitorch's __main__ (its names are gone), twice _command, execute.
+    # The frames: runpy twice, monitorch's __main__ (its names are removed), twice _command, execute.
     files = ["runpy", "runpy", "__main__", "monitorch._run.command", "monitorch._run.command", __name__]
     frame: "FrameType | None" = sys._getframe(1)
     while frame is not None and files and frame.f_globals.get("__name__") == files[-1]:

@@ -74,6 +74,6 @@ def change_words(words: "list[str]", options: "dict[str, Any]") -> "list[str]":
         else:
             values = [value] if isinstance(value, str) else value or []
             ours += [part for text in values for part in (word, text)]
-    if given.module:  # the launcher's own -m comes before it
+    if given.module:  # the launcher's own -m is before it
         return [*own, "monitorch", "run", *ours, "-m", *program]
     return [*own, "-m", "monitorch", "run", *ours, *program]

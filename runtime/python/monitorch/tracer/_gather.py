@@ -1,4 +1,4 @@
-"""Gathers on rank 0 what the ranks have traced.
+"""The gathering of all ranks' traced values on rank 0.
 
 A ModelTracer calls a Gatherer, in each process:
 
@@ -9,8 +9,8 @@ A ModelTracer calls a Gatherer, in each process:
                             that leaves the block, or None. It is called even if `begin` or
                             `gather` has raised.
 
-`pending` is what this process has traced since the last time, after the pre_gather callbacks: path
--> (values, iterations), two lists. Their lengths may differ, because a callback may have stacked
+`pending` has the values that this process has traced since the last call, after the pre_gather
+callbacks: path -> (values, iterations), two lists. Their lengths may differ, because a callback may have stacked
 the values. Paths may differ between ranks. Values are tensors (detached, owned by nobody else, on
 any device) or other objects. The Gatherer may keep `pending`; the tracer does not use it again.
 
@@ -18,7 +18,7 @@ any device) or other objects. The Gatherer may keep `pending`; the tracer does n
 iterations, ranks), three new lists, the values of rank 0 first. `ranks` names the rank of each of
 the `iterations`. On other ranks than 0 (of the group) the list is empty. Usually there is one
 gathering; with `overlap` none at first, and several at the end. If `finish` raises, `left` holds
-what it would have returned.
+the result that it would have returned.
 
 Without a process group, `rank` is 0 and each gathering is returned unchanged, with zeros as its
 ranks. A process outside of `group` has the rank -1, and its values are discarded.

@@ -1,4 +1,4 @@
-"""What a decorator requests for the calls that it tracks."""
+"""Requests of decorators for the calls that they track."""
 
 from __future__ import annotations
 
