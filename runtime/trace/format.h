@@ -105,7 +105,7 @@ enum log_kind {
 /* The first 8 bytes of each record. The meaning of `tag`, `mark` and `flags` depends on the
  * kind. */
 struct log_record {
-    /* The size with this head, without padding to a multiple of 8; 0: nothing is written here yet. */
+    /* Size with this head, without padding to a multiple of 8; 0: nothing is written here yet. */
     uint32_t size;
     uint8_t kind;
     uint8_t tag;
