@@ -94,7 +94,7 @@ class Selected:
         return self._installed[folder]
 
     def _is_program_of_python(self, path: str) -> bool:
-        """Whether it is pytest or torchrun, in the interpreter's folder."""
+        """Whether it belongs to Python's installation, as pytest and torchrun do."""
         folder = os.path.dirname(sys.executable)
         return bool(folder) and os.path.dirname(path) == folder or self._is_foreign(path)
 
