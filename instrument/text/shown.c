@@ -59,6 +59,77 @@ static bool has_blank_continuation(struct slice text)
     return false;
 }
 
+/* ---- long runs of comments ---- */
+
+/* At each comment tree-sitter's scanner reads on to the next line of code, so its time is the square of
+ * the number of comments in a row. Of longer runs only the first and the last line are shown. */
+#define COMMENT_RUN_MAX 100
+
+/* Bytes of the text to be hidden, and where the search for others continues. */
+struct comment_run {
+    size_t start, end, next;
+};
+
+enum line_kind { LINE_OF_CODE, LINE_EMPTY, LINE_OF_COMMENT };
+
+static enum line_kind line_kind_of(struct slice text, size_t start, size_t end)
+{
+    while (start < end && strchr(" \t\f\r\n", text.bytes[start]) != NULL) {
+        start++;
+    }
+    if (start == end) {
+        return LINE_EMPTY;
+    }
+    return text.bytes[start] == '#' ? LINE_OF_COMMENT : LINE_OF_CODE;
+}
+
+/* Finds the next run of more than COMMENT_RUN_MAX lines of comments, empty lines between them included,
+ * and sets its bytes without the first and the last comment. Lines end with LF. */
+static bool comment_run_find(struct slice text, struct comment_run *run)
+{
+    size_t count = 0;
+    size_t at = run->next;
+
+    while (at < text.size) {
+        const char *newline = memchr(text.bytes + at, '\n', text.size - at);
+        size_t end = newline == NULL ? text.size : (size_t)(newline - text.bytes) + 1;
+        enum line_kind kind = line_kind_of(text, at, end);
+
+        if (kind == LINE_OF_CODE && count > COMMENT_RUN_MAX) {
+            break;
+        }
+        count = kind == LINE_OF_CODE ? 0 : count + (kind == LINE_OF_COMMENT);
+        if (kind == LINE_OF_COMMENT && count == 1) {
+            run->start = end;
+        }
+        if (kind == LINE_OF_COMMENT) {
+            run->end = at;
+        }
+        at = end;
+    }
+    run->next = at;
+    return count > COMMENT_RUN_MAX;
+}
+
+static bool has_long_comments(struct slice text)
+{
+    struct comment_run run = {0};
+
+    return comment_run_find(text, &run);
+}
+
+/* A run inside a string is hidden too: the string keeps its place, and its value is read from the text. */
+static void hide_long_comments(char *copy, size_t size)
+{
+    struct comment_run run = {0};
+
+    while (comment_run_find((struct slice){copy, size}, &run)) {
+        for (size_t i = run.start; i < run.end; i++) {
+            copy[i] = copy[i] == '\n' ? '\n' : ' ';
+        }
+    }
+}
+
 void shown_copy(char *copy, struct slice text)
 {
     bool at_line_start = true;
@@ -86,10 +157,12 @@ void shown_copy(char *copy, struct slice text)
         at_line_start = byte == '\n' || byte == '\r' || byte == '\f' ||
                         (at_line_start && byte == ' ');
     }
+    hide_long_comments(copy, text.size);
 }
 
 bool shown_is_same(struct slice text)
 {
     return memchr(text.bytes, '\t', text.size) == NULL &&
-           memchr(text.bytes, '\r', text.size) == NULL && !has_blank_continuation(text);
+           memchr(text.bytes, '\r', text.size) == NULL &&
+           !has_blank_continuation(text) && !has_long_comments(text);
 }
