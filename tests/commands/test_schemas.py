@@ -417,6 +417,17 @@ def _trainings(folder):
         yield from answer("diff", "--json", trained[0], other, exit_code=1)
 
 
+def _maps(folder, trace):
+    """The maps of a trace and itself, and of a reference and its port, which packs three weights."""
+    ports = []
+    for name in ("reference", "port"):
+        shutil.copytree(paths.ROOT / "samples" / "port", folder / name)
+        text = (folder / name / f"{name}.py").read_text()
+        ports.append(record(folder / name, text, name=f"{name}.py"))
+    for pair in ((trace, trace), ports):
+        yield from answer("diff", "--json", "--print-map", *pair, exit_code=0)
+
+
 def answers_of_diff(folder):
     a, eps, scale, both = (
         record(folder / name, text, "--record", "values=h")
@@ -452,7 +463,7 @@ def answers_of_diff(folder):
         yield from answer("diff", "--json", *pair, exit_code=1)
     # By values.
     yield from answer("diff", "--json", "--by-values", a, eps, exit_code=1)
-    yield from answer("diff", "--json", "--print-map", a, a, exit_code=0)
+    yield from _maps(folder, a)
     # Several ranks.
     for name, traces in dict(old=(a, a), new=(a, eps)).items():
         (folder / "ranks" / name).mkdir(parents=True)

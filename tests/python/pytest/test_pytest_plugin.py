@@ -464,7 +464,7 @@ def test_golden_traces_of_workers(golden, pytester):
 def test_the_run_is_recorded(run, pytester):
     result = run("--monitorch=run.mtrace")
     result.assert_outcomes(passed=2, failed=1)
-    result.stderr.fnmatch_lines(["monitorch: * events in run.mtrace *: monitorch show run.mtrace"])
+    result.stderr.fnmatch_lines(["monitorch: * events in run.mtrace *, * with NaN: monitorch why run.mtrace"])
     text = shown(pytester, "show", "run.mtrace")
     assert "share  " in text and "test_good  " in text and "test_unwatched  " in text
 

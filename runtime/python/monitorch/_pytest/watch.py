@@ -27,7 +27,7 @@ _ALLOW = "\n\nif the test makes it on purpose: @pytest.mark.monitorch_allow_nan"
 
 
 def _make_folder() -> str:
-    """Makes the trace's folder, in memory if there is room: on a disk a short test takes ten times
+    """Makes the trace's folder, in memory if there is room: on a disk a short test lasts ten times
     as long."""
     try:
         state = os.statvfs(_MEMORY)

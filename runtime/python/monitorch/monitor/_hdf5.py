@@ -6,7 +6,7 @@ it: the key `loss/keys` has the name `loss/%keys`.
 
 Steps are appended while a model trains. A crash while HDF5 appends can leave an unreadable file, so
 each step is first written to a journal, as a line of JSON in one write. The whole file is written
-again when this takes little time compared with the time since the last such write.
+again when this needs little time compared with the time since the last such write.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def _write(file: Any, parts: list[tuple[str, Any, Any, Any]]) -> None:
 
 
 def _measure(parts: list[tuple[str, Any, Any, Any]]) -> int:
-    """The most bytes that the rows take in the file, without HDF5's own data."""
+    """The most bytes that the rows occupy in the file, without HDF5's own data."""
     size = _SPARE
     for _, *arrays in parts:
         for rows in arrays:

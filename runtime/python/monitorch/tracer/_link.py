@@ -189,7 +189,7 @@ class Link:
     # ---- waiting ----
 
     def wait(self, is_done: Callable[[], bool], limit: float | None = None) -> bool:
-        """Polls until `is_done` returns true. Returns False if that takes too long."""
+        """Polls until `is_done` returns true. Returns False after too long a wait."""
         begin = time.monotonic()
         end = begin + (self.timeout if limit is None else limit)
         sleep = _SHORTEST_SLEEP
