@@ -1,5 +1,5 @@
 /* Charts: axes and their ticks, what is drawn of a line, memory that runs out. What stands in a
- * whole picture is looked at by tests/python/monitor/test_plot.py. */
+ * whole picture is tested by tests/python/monitor/test_plot.py. */
 #include "runtime/base/memory.h"
 #include "runtime/view/picture/chart/parts.h"
 #include "tests/unit/check.h"
