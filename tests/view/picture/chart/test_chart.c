@@ -1,5 +1,5 @@
-/* Charts: axes and their ticks, what is drawn of a line, memory that runs out. What stands in a
- * whole picture is tested by tests/python/monitor/test_plot.py. */
+/* Charts: axes and their ticks, the drawn parts of a line, and memory that runs out.
+ * tests/python/monitor/test_plot.py tests whole pictures. */
 #include "runtime/base/memory.h"
 #include "runtime/view/picture/chart/parts.h"
 #include "tests/unit/check.h"
